@@ -45,7 +45,7 @@ export {
   writeFileAtomically,
 } from "./files.js";
 export { hasReservedName, isReservedName, isWithin } from "./guarded-paths.js";
-export { isRecord, parseJson } from "./json.js";
+export { isRecord, parseJson, parseUniqueJson, repeatedKey } from "./json.js";
 export { isSecretName, REDACTED, redactedArgs, redactedUrl, secretsInArgs, secretsInUrl } from "./literal-secrets.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
 export { nestingVariable, requireNoChain } from "./nesting.js";

@@ -12,3 +12,45 @@ export function parseJson(text: string): unknown {
     throw error;
   }
 }
+
+/**
+ * Parses JSON in which no object repeats a key; undefined for anything else. For text whose reader decides what may
+ * run: with `{"op": "add", "op": "restore"}`, different readers see different things.
+ */
+export function parseUniqueJson(text: string): unknown {
+  return repeatedKey(text) === undefined ? parseJson(text) : undefined;
+}
+
+const STRING = /"(?:[^"\\]|\\.)*"/y;
+
+/** Returns the first key that an object in this JSON text repeats, however it is escaped. Takes linear time. */
+export function repeatedKey(text: string): string | undefined {
+  /** The keys of each open object; undefined for a list. */
+  const open: (Set<string> | undefined)[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === "{") open.push(new Set());
+    else if (character === "[") open.push(undefined);
+    else if (character === "}" || character === "]") open.pop();
+    else if (character === '"') {
+      STRING.lastIndex = at;
+      const literal = STRING.exec(text)?.[0];
+      // Not JSON: the parser reports it.
+      if (literal === undefined) return undefined;
+      at += literal.length - 1;
+      const keys = open.at(-1);
+      if (keys === undefined || !isFollowedByColon(text, at + 1)) continue;
+      const key = parseJson(literal);
+      if (typeof key !== "string") return undefined;
+      if (keys.has(key)) return key;
+      keys.add(key);
+    }
+  }
+  return undefined;
+}
+
+function isFollowedByColon(text: string, from: number): boolean {
+  let at = from;
+  while (text[at] === " " || text[at] === "\n" || text[at] === "\r" || text[at] === "\t") at++;
+  return text[at] === ":";
+}

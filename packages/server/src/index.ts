@@ -7,4 +7,5 @@ export type { Caller, Exchange } from "./interfaces/exchange.js";
 export type { McpService, ServiceEvent } from "./interfaces/mcp-service.js";
 export type { Operation } from "./interfaces/operation.js";
 export { createRegistry, type ServerRegistry } from "./operations/operation-registry.js";
+export { describeSources } from "./pipeline/step-sources.js";
 export { createService, type Service, type ServiceOptions } from "./trunkline-service.js";

@@ -53,6 +53,7 @@ export interface Service extends McpService, AsyncDisposable {
    * Rejects with `CONFIG_INVALID`. Returns immediately if there is nothing to check.
    */
   start(options?: { signal?: AbortSignal }): Promise<void>;
+  canonicalArguments: NonNullable<McpService["canonicalArguments"]>;
   /** Stops reporting changes and releases the state of all callers. Idempotent. */
   close(): Promise<void>;
 }
@@ -208,6 +209,10 @@ class TrunklineService implements Service {
   inputSchema(tool: string): Raw | undefined {
     const definition = this.#own.get(tool)?.definition ?? this.#direct?.definition(tool);
     return isRecord(definition?.inputSchema) ? definition.inputSchema : undefined;
+  }
+
+  async canonicalArguments(tool: string, args: Raw, options: { signal: AbortSignal }): Promise<Raw> {
+    return (await this.#own.get(tool)?.canonical?.(args, options)) ?? args;
   }
 
   onEvent(listener: (event: ServiceEvent) => void): () => void {

@@ -1,6 +1,6 @@
 // JSON as models write it: in a code fence, surrounded by prose, with a trailing comma. Repairs only what is
 // unambiguous.
-import { parseJson } from "@trunkline/core";
+import { parseUniqueJson } from "@trunkline/core";
 
 const MAX_TRIES = 200;
 
@@ -22,8 +22,8 @@ export function* jsonIn(text: string): Generator<unknown> {
 
 /** Parses JSON, tolerating trailing commas, line comments and raw line breaks in strings. */
 function parseTolerant(text: string): unknown {
-  const exact = parseJson(text);
-  return exact === undefined ? parseJson(cleaned(text)) : exact;
+  const exact = parseUniqueJson(text);
+  return exact === undefined ? parseUniqueJson(cleaned(text)) : exact;
 }
 
 function nextOpening(text: string, from: number): number {

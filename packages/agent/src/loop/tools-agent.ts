@@ -1,6 +1,14 @@
 // The agent `tools`: native tool calls, turn after turn, until the model answers without one. Also runs the tool calls
 // of every other agent. A bad call never ends the run: the model gets the error and can try again.
-import { abortable, isRecord, isTrunklineError, messageOf, nearestNames, TrunklineError } from "@trunkline/core";
+import {
+  abortable,
+  isRecord,
+  isTrunklineError,
+  messageOf,
+  nearestNames,
+  repeatedKey,
+  TrunklineError,
+} from "@trunkline/core";
 import type { Message, MessagePart, ModelTool } from "../model/model.js";
 import { FRAME_NOTE, frameOutput } from "../tools/framing.js";
 import type { Approval, Tool, ToolOutput } from "../tools/tool.js";
@@ -156,9 +164,13 @@ async function outcomeOf(
   { call, tool, signal }: { call: ToolCallEvent; tool: Tool | undefined; signal: AbortSignal },
 ): Promise<Outcome> {
   if (tool === undefined) return failure(unknownTool(call.name, run.tools));
-  const { args } = call;
-  if (call.raw !== undefined || !isRecord(args)) {
-    return failure(`The arguments of ${tool.name} are not a JSON object. Call it again with a JSON object.`);
+  if (call.raw !== undefined || !isRecord(call.args)) return failure(unreadable(tool.name, call.raw));
+  let args: Readonly<Record<string, unknown>> = call.args;
+  try {
+    args = (await tool.canonical?.(call.args, { signal })) ?? call.args;
+  } catch (error) {
+    if (signal.aborted) return stopped(run, "did not run");
+    return failure(`The arguments of ${tool.name} are wrong: ${withHint(error)}`);
   }
   const problems = schemaProblems(tool.inputSchema, args);
   if (problems.length > 0) return failure(`The arguments of ${tool.name} are wrong: ${problems.join("; ")}.`);
@@ -176,15 +188,25 @@ async function outcomeOf(
   } catch (error) {
     if (signal.aborted) return stopped(run, "was stopped; it may or may not have taken effect");
     if (isTrunklineError(error, "ABORTED")) return failure(`${tool.name} was cancelled by the user.`);
-    const hint = error instanceof TrunklineError && error.hint !== undefined ? ` ${error.hint}` : "";
-    return { output: { text: `${messageOf(error)}${hint}`, isError: true }, foreign: true };
+    return { output: { text: withHint(error), isError: true }, foreign: true };
   }
+}
+
+function withHint(error: unknown): string {
+  const hint = error instanceof TrunklineError && error.hint !== undefined ? ` ${error.hint}` : "";
+  return `${messageOf(error)}${hint}`;
+}
+
+function unreadable(name: string, raw: string | undefined): string {
+  const key = raw === undefined ? undefined : repeatedKey(raw);
+  if (key !== undefined) return `The arguments of ${name} repeat the key "${key}". Call it again with each key once.`;
+  return `The arguments of ${name} are not a JSON object. Call it again with a JSON object.`;
 }
 
 /** Returns the approver's decision; undefined if the run was aborted meanwhile. An approver that throws denies. */
 async function approvalOf(
   run: Run,
-  { tool, args, signal }: { tool: Tool; args: Record<string, unknown>; signal: AbortSignal },
+  { tool, args, signal }: { tool: Tool; args: Readonly<Record<string, unknown>>; signal: AbortSignal },
 ): Promise<Approval | undefined> {
   try {
     return await abortable(signal, run.request.approve({ tool, args }, { signal }));

@@ -1,7 +1,7 @@
 // Turns the library's stream into events. Holds tool calls back until the turn has ended well: a call from a cut stream
 // must not run.
 import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart, LanguageModelV3Usage } from "@ai-sdk/provider";
-import { isRecord, parseJson } from "@trunkline/core";
+import { isRecord, parseUniqueJson } from "@trunkline/core";
 import type { FinishReason, ModelEvent, TokenUsage } from "./model.js";
 
 type ToolCallEvent = Extract<ModelEvent, { type: "tool-call" }>;
@@ -106,7 +106,7 @@ function toCall(part: Extract<LanguageModelV3StreamPart, { type: "tool-call" }>)
   const providerData = part.providerMetadata === undefined ? {} : { providerData: part.providerMetadata };
   // Some models call a tool without parameters by sending nothing at all.
   const args =
-    part.input.trim() === "" ? {} : (parseJson(part.input) ?? (part.input.trim() === "null" ? {} : undefined));
+    part.input.trim() === "" ? {} : (parseUniqueJson(part.input) ?? (part.input.trim() === "null" ? {} : undefined));
   return isRecord(args) ? { ...base, args, ...providerData } : { ...base, args: {}, raw: part.input, ...providerData };
 }
 

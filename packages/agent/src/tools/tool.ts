@@ -25,6 +25,14 @@ export interface Tool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   /** Tools that are not read-only need approval. */
   readonly readOnly: boolean;
+  /**
+   * Returns the arguments in the one form that the approver sees and `call` gets. Rejects if they are ambiguous; the
+   * model gets the message. Default: the arguments as the model wrote them.
+   */
+  canonical?(
+    args: Readonly<Record<string, unknown>>,
+    options: { signal: AbortSignal },
+  ): Promise<Readonly<Record<string, unknown>>>;
   call(
     args: Readonly<Record<string, unknown>>,
     options: { signal?: AbortSignal | undefined; onProgress?: ((progress: ToolProgress) => void) | undefined },

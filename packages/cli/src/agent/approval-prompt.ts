@@ -1,6 +1,6 @@
 // Approves tools that change things: `--yes`, the allow lists, or the person at the terminal.
 import { type Approval, type Approver, allowList, approveAll, refuseAll, type Tool } from "@trunkline/agent";
-import { isRecord, matchesGlob, printable } from "@trunkline/core";
+import { isRecord, matchesGlob, printable, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { askWord } from "../terminal/terminal-form.js";
 import { TerminalPrompt } from "../terminal/terminal-prompt.js";
@@ -16,7 +16,7 @@ export interface ApprovalOptions {
   readonly terminal: TerminalTurns | undefined;
 }
 
-/** Users do not read more than this before saying yes. */
+/** Users do not read more than this before saying yes; they can ask for the rest. */
 const MAX_SHOWN_CHARS = 4000;
 
 const NOBODY =
@@ -57,24 +57,29 @@ function matchesAny(globs: readonly string[], name: string): boolean {
   return globs.some((glob) => matchesGlob(glob, name));
 }
 
-/** Returns the operations a composite tool would run; undefined for an ordinary tool. */
+/**
+ * Returns the operations a composite tool would run; undefined for an ordinary tool. The arguments are canonical (see
+ * `Tool.canonical`): the very object that runs.
+ */
 function operationsOf({ title }: Pick<Tool, "title">, args: Readonly<Record<string, unknown>>): string[] | undefined {
   if (title === "session") return [`session ${String(args.action)}`];
-  if (title !== "execute") return undefined;
-  return batchOf(args).map((step) => (isRecord(step) && typeof step.op === "string" ? step.op : "?"));
+  return title === "execute" ? stepsOf(args).map(({ op }) => op) : undefined;
 }
 
-/** Reads the batch, which a model can pass as a list or as text. */
-function batchOf({ operations }: Readonly<Record<string, unknown>>): readonly unknown[] {
-  if (Array.isArray(operations)) return operations;
-  if (typeof operations !== "string") return [];
-  try {
-    const parsed: unknown = JSON.parse(operations);
-    return Array.isArray(parsed) ? parsed : [parsed];
-  } catch (error) {
-    if (error instanceof SyntaxError) return [];
-    throw error;
-  }
+interface ShownStep {
+  readonly op: string;
+  readonly params: unknown;
+  readonly as?: string | undefined;
+}
+
+function stepsOf({ operations }: Readonly<Record<string, unknown>>): readonly ShownStep[] {
+  const steps: readonly unknown[] = Array.isArray(operations) ? operations : [operations];
+  return steps.map((step) => {
+    if (!isRecord(step) || typeof step.op !== "string") {
+      throw new TrunklineError("INTERNAL", "A batch reached the approval prompt before it was parsed.");
+    }
+    return { op: step.op, params: step.params, ...(typeof step.as === "string" ? { as: step.as } : {}) };
+  });
 }
 
 function askAtTerminal(context: CommandContext, terminal: TerminalTurns, mustAsk: ReadonlySet<string>): Approver {
@@ -88,9 +93,21 @@ function askAtTerminal(context: CommandContext, terminal: TerminalTurns, mustAsk
       const ending = signal === undefined ? context.signal : AbortSignal.any([context.signal, signal]);
       ending.throwIfAborted();
       using prompt = new TerminalPrompt(context, ending);
-      for (const line of describeCall(tool, args)) prompt.say(line);
-      const words = { yes: /^y(es)?$/i, no: /^no?$/i } as const;
-      const word = await askWord(prompt, "Run it?", eachTime ? words : { ...words, always: /^a(lways)?$/i });
+      let isWhole = false;
+      let word: "yes" | "no" | "always" | "show" | undefined = "show";
+      while (word === "show") {
+        const lines = await describeCall(tool, args, isWhole);
+        for (const line of lines) prompt.say(line);
+        isWhole ||= !lines.some((line) => line.includes(LEFT_OUT));
+        const words = {
+          yes: /^y(es)?$/i,
+          no: /^no?$/i,
+          ...(eachTime ? {} : { always: /^a(lways)?$/i }),
+          ...(isWhole ? {} : { show: /^s(how)?$/i }),
+        } as const;
+        word = await askWord(prompt, isWhole ? "Run it?" : "Run it? Show prints all of it.", words);
+        isWhole = true;
+      }
       if (word === "always") for (const name of names) always.add(name);
       if (word === "yes" || word === "always") return { allowed: true };
       return { allowed: false, reason: word === "no" ? "The user said no." : "The user did not answer." };
@@ -99,26 +116,33 @@ function askAtTerminal(context: CommandContext, terminal: TerminalTurns, mustAsk
 }
 
 /** Describes the call for the user to judge. The arguments come from the model. */
-function* describeCall(tool: Tool, args: Readonly<Record<string, unknown>>): Generator<string> {
-  const operations = tool.title === "execute" ? batchOf(args) : [];
-  if (operations.length === 0) {
-    yield `${printable(tool.title)} may change things. It would be called with`;
-    yield `  ${shown(args)}`;
-    return;
+async function describeCall(
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+  isWhole: boolean,
+): Promise<readonly string[]> {
+  const shown = (value: unknown) => shorten(printable(JSON.stringify(value) ?? ""), isWhole);
+  if (tool.title !== "execute") {
+    return [`${printable(tool.title)} may change things. It would be called with`, `  ${shown(args)}`];
   }
-  yield `execute may change things. It would run`;
-  for (const step of operations) {
-    const { op, params = {}, ...rest } = isRecord(step) ? step : { op: step };
-    const more = Object.keys(rest).length === 0 ? "" : ` ${shown(rest)}`;
-    yield `  ${printable(String(op))} ${shown(params)}${more}`;
-  }
+  const steps = stepsOf(args);
+  const { describeSources } = await import("@trunkline/server");
   const { operations: _, ...flags } = args;
-  if (Object.keys(flags).length > 0) yield `  with ${shown(flags)}`;
+  return [
+    "execute may change things. It would run",
+    ...steps.flatMap(({ op, params, as }, index) => [
+      `  ${printable(op)} ${shown(params)}${as === undefined ? "" : ` as ${printable(as)}`}`,
+      ...describeSources(steps, index).map((source) => `    ${printable(source)}`),
+    ]),
+    ...(Object.keys(flags).length > 0 ? [`  with ${shown(flags)}`] : []),
+  ];
 }
 
-function shown(value: unknown): string {
-  const text = printable(JSON.stringify(value) ?? "");
-  return text.length <= MAX_SHOWN_CHARS
-    ? text
-    : `${text.slice(0, MAX_SHOWN_CHARS)}… (${text.length} characters; the rest is not shown)`;
+const LEFT_OUT = "more characters …";
+
+/** Shows the start and the end: text in the middle can be left out visibly, but a tail cannot hide behind it. */
+function shorten(text: string, isWhole: boolean): string {
+  if (isWhole || text.length <= MAX_SHOWN_CHARS) return text;
+  const [head, tail] = [text.slice(0, MAX_SHOWN_CHARS / 2), text.slice(-MAX_SHOWN_CHARS / 2)];
+  return `${head}… ${text.length - MAX_SHOWN_CHARS} ${LEFT_OUT}${tail}`;
 }

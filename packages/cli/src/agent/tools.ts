@@ -119,6 +119,7 @@ async function compositeTools(app: App, name: string, channel: AppChannel | unde
     description: String(tool.description),
     inputSchema: isRecord(tool.inputSchema) ? tool.inputSchema : {},
     readOnly: isRecord(tool.annotations) && tool.annotations.readOnlyHint === true,
+    canonical: (args, asked) => service.canonicalArguments(String(tool.name), args, asked),
     async call(args, { signal, onProgress }) {
       const request = {
         ...(await app.exchange(name, { channel, signal })),

@@ -63,7 +63,30 @@ const DEFINITION: ServedTool["definition"] = {
 
 export function executeTool(env: CompositeEnvironment): ServedTool {
   const batches = new IdempotentBatches({ store: env.store, clock: env.clock });
-  return { definition: DEFINITION, call: (args, exchange) => execute(env, { args, exchange, batches }) };
+  return {
+    definition: DEFINITION,
+    canonical: (args, { signal }) => canonicalArguments(env, args, signal),
+    call: (args, exchange) => execute(env, { args, exchange, batches }),
+  };
+}
+
+/** Returns a batch as it will run: every operation under its own name, every field in its one spelling. */
+async function canonicalArguments(env: CompositeEnvironment, args: Params, signal: AbortSignal): Promise<Params> {
+  const read = readArguments(args, PARAMETERS, "operations");
+  const { operations, continueOnError, atomic, dryRun: isDry, key } = readBatch(read);
+  const steps = [];
+  for (const { op, params, as } of operations) {
+    const { name } = await env.registry.find(op, { signal });
+    steps.push({ op: name, params, ...(as === undefined ? {} : { as }) });
+  }
+  return {
+    operations: steps,
+    ...(continueOnError ? { continueOnError } : {}),
+    ...(atomic ? { atomic } : {}),
+    ...(isDry ? { dry_run: true } : {}),
+    ...(key === undefined ? {} : { idempotency_key: key }),
+    ...(read.max_tokens === undefined ? {} : { max_tokens: read.max_tokens }),
+  };
 }
 
 async function execute(

@@ -1,11 +1,12 @@
 // `session`: groups work in the store.
-import { isRecord, parseJson, TrunklineError } from "@trunkline/core";
+import { isRecord, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import { requireShallow } from "../operations/run-operation.js";
 import { answerError } from "../pipeline/answer-error.js";
+import { parseText, plain, readNamed } from "../pipeline/read-steps.js";
 import { type CompositeEnvironment, sendAnswer, sendError } from "./composite-answer.js";
 
 const DEFINITION: ServedTool["definition"] = {
@@ -23,7 +24,11 @@ const DEFINITION: ServedTool["definition"] = {
 };
 
 export function sessionTool(env: CompositeEnvironment): ServedTool {
-  return { definition: DEFINITION, call: (args, exchange) => session(env, args, exchange) };
+  return {
+    definition: DEFINITION,
+    canonical: async (args) => ({ ...readAction(args) }),
+    call: (args, exchange) => session(env, args, exchange),
+  };
 }
 
 async function session(env: CompositeEnvironment, args: Params, exchange: Exchange): Promise<ToolResult> {
@@ -49,20 +54,28 @@ async function session(env: CompositeEnvironment, args: Params, exchange: Exchan
   }
 }
 
-/** Reads `{action, params}`; parameters next to the action are accepted too. */
+/** Reads `{action, params}`; parameters next to the action are accepted too, but not the same one twice. */
 function readAction(args: Params): { action: string; params: Params } {
   requireShallow(args, "params");
-  const { action, params, ...inline } = args;
+  const { action, params } = readNamed(args, ["action", "params"]);
   if (typeof action !== "string" || action.trim() === "") {
     throw new TrunklineError("INVALID_ARGUMENT", "session needs an action.", {
       hint: "Use start, stop, pin, unpin or watch.",
       data: { parameter: "action" },
     });
   }
-  const given = typeof params === "string" ? parseJson(params) : params;
-  if (given !== undefined && given !== null && !isRecord(given)) {
+  const given = typeof params === "string" ? parseText(params, "params") : params;
+  if (given !== undefined && !isRecord(given)) {
     throw new TrunklineError("INVALID_ARGUMENT", "params has to be an object.", { data: { parameter: "params" } });
   }
   requireShallow(given, "params");
-  return { action: action.trim(), params: { ...inline, ...given } };
+  const inline = Object.entries(args).filter(([name]) => !["action", "params"].includes(plain(name)));
+  const [both] = inline.filter(([name]) => Object.keys(given ?? {}).some((other) => plain(other) === plain(name)));
+  if (both !== undefined) {
+    throw new TrunklineError("INVALID_ARGUMENT", `"${both[0]}" is given both in params and next to action.`, {
+      hint: "Use only one of them.",
+      data: { parameter: both[0] },
+    });
+  }
+  return { action: action.trim(), params: Object.fromEntries([...inline, ...Object.entries(given ?? {})]) };
 }

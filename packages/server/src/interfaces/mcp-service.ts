@@ -49,6 +49,15 @@ export interface McpService {
    * (`x-mcp-header`), which the HTTP endpoint then checks. Returns the same object until the tool changes.
    */
   inputSchema?(tool: string): Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Returns the arguments of a tool in the form that will run, for a host that asks for approval first and then calls
+   * the tool with them. Rejects with `INVALID_ARGUMENT` if they are ambiguous.
+   */
+  canonicalArguments?(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options: { signal: AbortSignal },
+  ): Promise<Readonly<Record<string, unknown>>>;
   /** Reports changes until the returned function is called. */
   onEvent(listener: (event: ServiceEvent) => void): () => void;
   /** Reports changes to a resource until the function it resolves with is called. */

@@ -5,7 +5,7 @@ import {
   isRecord,
   nearestNames,
   type ParameterSet,
-  parseJson,
+  parseUniqueJson,
   type JsonSchema as Schema,
   TrunklineError,
 } from "@trunkline/core";
@@ -170,7 +170,7 @@ function asList(value: unknown, { items }: Schema): unknown {
 
 function jsonOf<T>(text: string, test: (value: unknown) => value is T): T | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
-  const value = parseJson(text);
+  const value = parseUniqueJson(text);
   return test(value) ? value : undefined;
 }
 

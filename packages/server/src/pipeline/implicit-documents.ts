@@ -32,7 +32,7 @@ const NAMED: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a step, as written, uses the documents of the previous step. */
-function takesDocuments(op: string, params: Params | string): boolean {
+export function takesDocuments(op: string, params: Params | string): boolean {
   if (!TAKERS.has(op) || typeof params === "string") return false;
   return !Object.keys(params).some((key) => NAMED.has(key.toLowerCase().replace(/[^a-z0-9]/g, "")));
 }

@@ -1,6 +1,7 @@
 // Normalizes steps as models write them. Anything unambiguous is accepted; the rest is rejected with a message that
-// says what was expected.
-import { isRecord, nearestNames, parseJson, TrunklineError } from "@trunkline/core";
+// says what was expected. Two spellings of one thing are always an error: an approver and a runner might otherwise each
+// pick another one.
+import { isRecord, nearestNames, parseJson, repeatedKey, TrunklineError } from "@trunkline/core";
 import type { Params } from "../interfaces/operation.js";
 import { requireShallow } from "../operations/run-operation.js";
 import { RESERVED_NAMES } from "./references.js";
@@ -18,43 +19,66 @@ type StepsName = "steps" | "operations";
 
 const OTHER_NAME: Readonly<Record<StepsName, StepsName>> = { steps: "operations", operations: "steps" };
 const STEP_FIELDS = ["op", "params", "as", "for_each"];
-/** Alternative names for a step's fields. Includes only names that are not a parameter of any operation. */
-const ALIASES: Readonly<Record<string, string>> = {
-  operation: "op",
-  parameters: "params",
-  arguments: "params",
-  args: "params",
-  foreach: "for_each",
-};
+/** A step's fields by their plain names. The alternative names are not a parameter of any operation. */
+const FIELD_NAMES: ReadonlyMap<string, string> = new Map([
+  ...STEP_FIELDS.map((name) => [plain(name), name] as const),
+  ["operation", "op"],
+  ["parameters", "params"],
+  ["arguments", "params"],
+  ["args", "params"],
+]);
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /** Returns a tool's parameters under their canonical names. Throws `INVALID_ARGUMENT` for an unknown one. */
 export function readArguments(args: Params, known: readonly string[], list: StepsName): Record<string, unknown> {
   requireShallow(args, list);
+  const names = new Map(known.map((name) => [plain(name), name]));
+  names.set(OTHER_NAME[list], list);
+  const read = unique(args, (given) => names.get(plain(given)), "");
+  const stepEntries = Object.entries(args).filter(([given]) => !names.has(plain(given)));
+  const [unknown] = stepEntries;
+  if (unknown === undefined) return read;
+  // A single step written without a list: `{op, params}`.
+  const hasOp = stepEntries.some(([given]) => fieldName(given) === "op");
+  if (!hasOp || Object.hasOwn(read, list)) throw unknownField(unknown[0], known, "");
+  return { ...read, [list]: [Object.fromEntries(stepEntries)] };
+}
+
+/** Reads these parameters in any spelling. Throws `INVALID_ARGUMENT` for one that is given twice. */
+export function readNamed(args: Params, known: readonly string[]): Record<string, unknown> {
+  const names = new Map(known.map((name) => [plain(name), name]));
+  return unique(args, (given) => names.get(plain(given)), "");
+}
+
+/**
+ * Collects the values that have a name and leaves out null, which models write for omitted parameters. Throws
+ * `INVALID_ARGUMENT` for a name that is given twice, in whatever spelling.
+ */
+function unique(values: Params, nameOf: (given: string) => string | undefined, place: string): Record<string, unknown> {
   const read: Record<string, unknown> = {};
-  for (const [given, value] of Object.entries(args)) {
-    const name = known.find((each) => plain(each) === plain(given)) ?? (given === OTHER_NAME[list] ? list : undefined);
-    if (name === undefined) return readSingle(args, known, list);
+  const givenAs = new Map<string, string>();
+  for (const [given, value] of Object.entries(values)) {
+    const name = nameOf(given);
+    if (name === undefined) continue;
+    const other = givenAs.get(name);
+    if (other !== undefined) throw sameTwice(other, given, place);
+    givenAs.set(name, given);
     if (value !== null && value !== undefined) read[name] = value;
   }
   return read;
 }
 
-/** Reads a single step written without a list: `{op, params}`. */
-function readSingle(args: Params, known: readonly string[], list: StepsName): Record<string, unknown> {
-  const names = new Map(known.map((name) => [plain(name), name]));
-  const stepEntries = Object.entries(args).filter(([given]) => !names.has(plain(given)));
-  const step = Object.fromEntries(stepEntries);
-  const hasOp = stepEntries.some(([given]) => fieldName(given) === "op");
-  const hasList = Object.keys(args).some((given) => given === list || given === OTHER_NAME[list]);
-  if (!hasOp || hasList) throw unknownField(stepEntries[0]?.[0] ?? "", known, "");
-  const others = Object.entries(args).filter(([given]) => names.has(plain(given)));
-  return { ...Object.fromEntries(others.map(([given, value]) => [names.get(plain(given)), value])), [list]: [step] };
+function sameTwice(first: string, second: string, place: string): TrunklineError {
+  const where = place === "" ? "" : ` in ${place}`;
+  return invalid(`"${first}" and "${second}"${where} mean the same.`, {
+    hint: "Use only one of them. A parameter of the operation with that name belongs in params.",
+    parameter: place === "" ? second : `${place}.${second}`,
+  });
 }
 
 /** Reads the steps of a call. Throws `INVALID_ARGUMENT`; `data.parameter` has the location. */
 export function readSteps(given: unknown, list: StepsName): readonly Step[] {
-  const value = typeof given === "string" && /^\s*[[{]/.test(given) ? parseJson(given) : given;
+  const value = typeof given === "string" && /^\s*[[{]/.test(given) ? parseText(given, list) : given;
   if (value !== given) requireShallow(value, list);
   const items: unknown = isRecord(value) ? [value] : value;
   if (!Array.isArray(items) || items.length === 0) {
@@ -85,7 +109,7 @@ export function readSteps(given: unknown, list: StepsName): readonly Step[] {
 }
 
 function readStep(item: unknown, place: string): Step {
-  const given = typeof item === "string" && /^\s*\{/.test(item) ? parseJson(item) : item;
+  const given = typeof item === "string" && /^\s*\{/.test(item) ? parseText(item, place) : item;
   if (given !== item) requireShallow(given, place);
   if (typeof given === "string") return { op: opOf(given, place), params: {}, as: undefined, forEach: undefined };
   if (!isRecord(given)) {
@@ -94,15 +118,12 @@ function readStep(item: unknown, place: string): Step {
       parameter: place,
     });
   }
-  const fields: Record<string, unknown> = {};
-  const inline: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(given)) {
-    const name = fieldName(key);
-    // If `op` is given too, `operation` is an ordinary parameter.
-    if (name === undefined || (name !== key && Object.hasOwn(given, name))) inline[key] = value;
-    else if (value !== null && value !== undefined) fields[name] = value;
-  }
+  const fields = unique(given, fieldName, place);
+  const inline = Object.fromEntries(Object.entries(given).filter(([key]) => fieldName(key) === undefined));
+  // Assigning it would change the prototype of the parameters, which nobody sees.
+  if (Object.hasOwn(inline, "__proto__")) throw unknownField("__proto__", STEP_FIELDS, place);
   if (fields.op === undefined) nameOperation(fields, inline);
+  else if (typeof inline.tool === "string") throw sameTwice("op", "tool", place);
   const [unknown, ...others] = Object.keys(inline);
   if (unknown !== undefined && fields.params !== undefined) throw unknownField(unknown, STEP_FIELDS, place);
   // An object of parameters under a misspelled name is not a parameter itself.
@@ -133,8 +154,14 @@ function nameOperation(fields: Record<string, unknown>, inline: Record<string, u
 }
 
 function fieldName(given: string): string | undefined {
-  if (STEP_FIELDS.includes(given)) return given;
-  return ALIASES[plain(given)];
+  return FIELD_NAMES.get(plain(given));
+}
+
+/** Parses a part of a call that was written as text; undefined if it is not JSON. Repeated keys are an error. */
+export function parseText(text: string, parameter: string): unknown {
+  const key = repeatedKey(text);
+  if (key === undefined) return parseJson(text);
+  throw invalid(`${parameter} repeats the key "${key}".`, { hint: "Write each key once.", parameter });
 }
 
 function opOf(op: unknown, place: string): string {
@@ -150,7 +177,7 @@ function paramsOf(given: unknown, place: string): Params | string {
   if (typeof given === "string") {
     if (given.trim() === "") return {};
     if (given.startsWith("$")) return given;
-    const parsed = parseJson(given);
+    const parsed = parseText(given, `${place}.params`);
     requireShallow(parsed, `${place}.params`);
     if (isRecord(parsed)) return parsed;
   }
@@ -171,8 +198,8 @@ function nameOf(given: unknown, place: string): string | undefined {
 }
 
 /** `dryRun`, `dry-run` and `dry_run` are the same name. */
-function plain(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+export function plain(name: string): string {
+  return name.toLowerCase().replace(/[\s_-]/g, "");
 }
 
 function unknownField(given: string, known: readonly string[], place: string): TrunklineError {

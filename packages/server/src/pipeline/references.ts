@@ -85,11 +85,18 @@ function hasDollar(value: unknown): boolean {
 
 /** Whether anything in the parameters is a reference. */
 export function hasReferences(params: unknown, hasName: (name: string) => boolean): boolean {
+  return hasDollar(params) && referencesIn(params, hasName).length > 0;
+}
+
+/** Lists the references in parameters, as written. */
+export function referencesIn(params: unknown, hasName: (name: string) => boolean): string[] {
   if (typeof params === "string") {
-    return parseReference(params, hasName) !== undefined || embeddedIn(params, hasName).length > 0;
+    const whole = params.startsWith("$$") ? undefined : parseReference(params, hasName);
+    if (whole !== undefined) return [whole.text];
+    return embeddedIn(params, hasName).flatMap(({ reference }) => (reference === undefined ? [] : [reference.text]));
   }
-  if (Array.isArray(params)) return params.some((item) => hasReferences(item, hasName));
-  return isRecord(params) && Object.values(params).some((item) => hasReferences(item, hasName));
+  if (Array.isArray(params)) return params.flatMap((item) => referencesIn(item, hasName));
+  return isRecord(params) ? Object.values(params).flatMap((item) => referencesIn(item, hasName)) : [];
 }
 
 interface Resolving {

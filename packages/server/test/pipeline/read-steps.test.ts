@@ -1,9 +1,14 @@
 import { expect, it } from "vitest";
 import { readSteps } from "../../src/pipeline/read-steps.js";
 
-it("keeps parameters next to op even if they are named like step fields", () => {
-  const [step] = readSteps([{ op: "x.y", operation: "start", name: "n", tool: "t" }], "operations");
-  expect(step).toMatchObject({ op: "x.y", params: { operation: "start", name: "n", tool: "t" } });
+it("keeps a name next to op as a parameter", () => {
+  const [step] = readSteps([{ op: "x.y", name: "n", path: "p" }], "operations");
+  expect(step).toMatchObject({ op: "x.y", params: { name: "n", path: "p" } });
+});
+
+it("keeps parameters that are named like step fields in params", () => {
+  const [step] = readSteps([{ op: "x.y", params: { operation: "start", tool: "t" } }], "operations");
+  expect(step).toMatchObject({ op: "x.y", params: { operation: "start", tool: "t" } });
 });
 
 it("accepts a reference as params", () => {

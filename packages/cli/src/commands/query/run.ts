@@ -63,7 +63,8 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
     total?: number | undefined;
     message?: string | undefined;
   }) => channel?.progress?.({ server: tool, progress, total, message });
-  const params = { name: tool, arguments: { ...args, max_tokens: args.max_tokens ?? maxTokens } };
+  const hasBudget = Object.keys(args).some((name) => /^max[_-]?tokens$/i.test(name));
+  const params = { name: tool, arguments: hasBudget ? args : { ...args, max_tokens: maxTokens } };
   const exchange = await app.exchange("trunkline", { channel });
   const result = await service.handle("tools/call", params, { ...exchange, onProgress });
   channel?.clearProgress();
