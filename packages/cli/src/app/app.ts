@@ -118,9 +118,16 @@ export class App implements AsyncDisposable {
    */
   async confirmProject(): Promise<void> {
     const config = await this.config();
-    if (!config.servers.some(({ trusted, disabled }) => !trusted && !disabled)) return;
-    const { confirmProjectFiles } = await import("../terminal/trust-prompt.js");
-    if (await confirmProjectFiles(this.context, config)) this.#config = await this.#readConfig();
+    const isOpen = config.servers.some(
+      ({ trusted, disabled, needsWorkspace }) => !disabled && (!trusted || needsWorkspace),
+    );
+    if (!isOpen) return;
+    const { confirmProjectFiles, confirmWorkspace } = await import("../terminal/trust-prompt.js");
+    const hasChanged = [
+      await confirmProjectFiles(this.context, config),
+      await confirmWorkspace(this.context, config, this.#options.wanted),
+    ];
+    if (hasChanged.includes(true)) this.#config = await this.#readConfig();
   }
 
   /** Returns the hub, whose servers connect on first use. For a command, having no server configured is an error. */
@@ -238,6 +245,7 @@ export class App implements AsyncDisposable {
       wanted,
       memory,
       isTrusted: (file) => trust.isTrusted(file),
+      isWorkspaceTrusted: (folder) => trust.isWorkspaceTrusted(folder),
       trustAll: env.TRUNKLINE_TRUST === "all",
       ...asking,
     });

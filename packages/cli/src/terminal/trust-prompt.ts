@@ -42,6 +42,39 @@ export async function confirmProjectFiles(context: CommandContext, config: Loade
 }
 
 /**
+ * For commands that start servers. At a terminal, asks whether the user's own servers may use this workspace, if one of
+ * them needs it. Returns whether that is approved now. Without a terminal the server's error names the command.
+ */
+export async function confirmWorkspace(
+  context: CommandContext,
+  config: LoadedConfig,
+  wanted: (server: string) => boolean = () => true,
+): Promise<boolean> {
+  const names = workspaceServers(config).filter(wanted);
+  if (names.length === 0 || !isAtTerminal(context)) return false;
+  context.note(workspaceQuestion(config.workspaceFolder, names));
+  if (!(await askYesNo(context, "Approve this workspace?"))) {
+    context.note("Not approved. `trunkline trust --workspace` asks again.");
+    return false;
+  }
+  await new TrustStore(context.home).confirmWorkspace(config.workspaceFolder);
+  return true;
+}
+
+/** Returns the user's own servers that do not start because the workspace is not approved. */
+export function workspaceServers(config: LoadedConfig): string[] {
+  return config.servers
+    .filter(({ needsWorkspace, disabled }) => needsWorkspace && !disabled)
+    .map(({ name }) => printable(name));
+}
+
+/** Explains what the approval of a workspace means. */
+export function workspaceQuestion(folder: string, names: readonly string[]): string {
+  const which = names.length === 0 ? "" : ` These servers need it: ${names.join(", ")}.`;
+  return `Your own servers may run programs from ${printable(folder)} and read its .env once you approve it.${which}`;
+}
+
+/**
  * Returns one line about the servers that are not started because they are not approved; undefined if there are none.
  */
 export function untrustedNotice(config: LoadedConfig): string | undefined {

@@ -1,7 +1,7 @@
 // Determines which files make up the config, their order of precedence, and how their text is read.
 import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { abortError, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { abortError, isWithin, resolvedPath, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
 import { withHome } from "./home-path.js";
 import type { ConfigScope } from "./loaded-config.js";
@@ -19,7 +19,7 @@ export interface ConfigSource {
   readonly workspaceFolder: string;
   /**
    * The default working directory of the file's servers, so a project's file means the same from every folder of the
-   * project.
+   * project. Absent for the user's own files: their servers run outside every project.
    */
   readonly defaultCwd?: string;
   /** How the user named the file; absent if it was found by searching. */
@@ -43,7 +43,10 @@ export async function findSources(options: FindOptions): Promise<{ sources: Conf
   if (named !== undefined) {
     const project = await projectAround(named.path, options.home);
     const workspaceFolder = project ?? nearest;
-    const defaultCwd = project === undefined ? {} : { defaultCwd: project };
+    // A file of the workspace is about the workspace; one from elsewhere is like the user's own settings.
+    const isOfWorkspace =
+      named.scope === "project" || isWithin(await realPath(named.path), await realPath(workspaceFolder));
+    const defaultCwd = isOfWorkspace ? { defaultCwd: workspaceFolder } : {};
     return { sources: [{ ...named, kind: "mcp", workspaceFolder, ...defaultCwd }], workspaceFolder };
   }
   const mcp = await findUpward("mcp.json", options);
@@ -140,6 +143,16 @@ async function projectAround(path: string, home: string | undefined): Promise<st
   const folder = dirname(path);
   if (!PROJECT_FOLDERS.has(basename(folder)) || (await isSame(folder, home))) return undefined;
   return dirname(folder);
+}
+
+/** Resolves links as far as possible. */
+export async function realPath(path: string): Promise<string> {
+  try {
+    return await resolvedPath(path);
+  } catch (error) {
+    if (systemCodeOf(error) === undefined) throw error;
+    return path;
+  }
 }
 
 async function isSame(path: string, other: string | undefined): Promise<boolean> {

@@ -26,6 +26,7 @@ interface DefineOptions extends EntryPlaces {
   /** The default working directory. */
   readonly defaultCwd?: string | undefined;
   readonly trusted: boolean;
+  readonly trustsWorkspace: boolean;
   /** Why the server cannot be started, as far as is known before expansion. */
   readonly unusable?: { readonly message: string; readonly hint?: string } | undefined;
   /** The content of the entry's env file. Absent if the entry names none. */
@@ -140,6 +141,7 @@ function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset,
     ...(asks === undefined ? {} : { asks }),
     ...(readOnly === undefined ? {} : { readOnly }),
     trusted: options.trusted,
+    trustsWorkspace: options.trustsWorkspace,
     ...(unset.length === 0 ? {} : { unset }),
     ...(options.unusable === undefined ? {} : { unusable: options.unusable }),
   };

@@ -8,8 +8,15 @@ export const keptInputs = z.object({
   inputs: z.record(z.string(), z.record(z.string(), z.string())),
 });
 
-/** `trust.json`: approved files, by path. */
-export const keptTrust = z.object({
-  version: z.literal(1),
-  files: z.record(z.string(), z.object({ fingerprint: z.string(), confirmedAt: z.string() })),
-});
+const trustedFiles = z.record(z.string(), z.object({ fingerprint: z.string(), confirmedAt: z.string() }));
+
+/** `trust.json`: approved files and workspaces, by path. Version 1 had fingerprints that covered less. */
+export const keptTrust = z.discriminatedUnion("version", [
+  z.object({ version: z.literal(1), files: trustedFiles }),
+  z.object({
+    version: z.literal(2),
+    files: trustedFiles,
+    workspaces: z.record(z.string(), z.object({ confirmedAt: z.string(), endpoint: z.string().optional() })),
+    former: z.array(z.string()),
+  }),
+]);

@@ -1,11 +1,19 @@
 // Loads the configuration: finds the files, reads them, merges them by name, and only then expands variables. That way
 // the user is never asked for an input of a shadowed entry.
 import { homedir } from "node:os";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { abortError, messageOf } from "@trunkline/core";
-import { type ConfigSource, findSources, foldersUpward, isMissing, readDotEnv, readText } from "./config-files.js";
+import {
+  type ConfigSource,
+  findSources,
+  foldersUpward,
+  isMissing,
+  readDotEnv,
+  readText,
+  realPath,
+} from "./config-files.js";
 import { type DefinedServer, defineServer, type EnvFile, envFilePath, expandableLeaves } from "./definition.js";
-import { parseEnvFile } from "./dot-env.js";
+import { type DotEnv, parseEnvFile } from "./dot-env.js";
 import { inputIdsIn, lookupIn } from "./expand.js";
 import { fieldDiagnostic } from "./field-reader.js";
 import { type InputPrompt, Inputs } from "./inputs.js";
@@ -15,6 +23,7 @@ import { type ReadSource, readSource, withProjectValues } from "./read-source.js
 import { secretsAmong } from "./secrets.js";
 import type { CheckedEntry } from "./server-entries.js";
 import { mergeSettings } from "./settings.js";
+import { fieldsInWorkspace, foreignFolders } from "./workspace-reach.js";
 
 export interface LoadConfigOptions {
   cwd: string;
@@ -32,6 +41,8 @@ export interface LoadConfigOptions {
   prompt?: InputPrompt | undefined;
   /** Whether the user approved what a project's file would run. Default: no. Other scopes need no approval. */
   isTrusted?: ((file: { path: string; fingerprint: string }) => boolean | Promise<boolean>) | undefined;
+  /** Whether the user approved this folder, given without links, for their own servers. Default: no. */
+  isWorkspaceTrusted?: ((folder: string) => boolean | Promise<boolean>) | undefined;
   /** Treat everything as approved. */
   trustAll?: boolean | undefined;
   /** For callers that reload: a file that becomes unusable keeps its last usable content. */
@@ -63,8 +74,12 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     }),
   );
   const merged = merge(files);
+  const gitRoot = folders.at(-1) ?? cwd;
+  const foreign = await foreignFolders([found.workspaceFolder, gitRoot], userHome);
   const filling: Filling = {
-    ...{ env: (name) => processEnv(name) ?? dotEnv.get(name)?.value, userHome, context: options.context, signal },
+    ...{ processEnv, dotEnv, userHome, context: options.context, signal, foreign },
+    ownDotEnv: folders.includes(userHome) ? await readDotEnv([userHome], signal) : new Map(),
+    isWorkspaceTrusted: await workspaceTrust(found.workspaceFolder, foreign, options),
     inputs: new Inputs({ prompt: options.prompt, home, signal }),
     wanted: options.wanted ?? (() => true),
     trusted: await trustOf(files, options),
@@ -86,6 +101,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     exists: main?.config.exists ?? false,
     files: files.map(({ config }) => config),
     workspaceFolder: found.workspaceFolder,
+    foreignFolders: foreign,
     servers,
     rejected: files.flatMap(({ rejected }) => rejected),
     settings: mergeSettings(files.map(({ settings }) => settings)),
@@ -134,8 +150,24 @@ async function trustOf(files: readonly ReadSource[], options: LoadConfigOptions)
   return trusted;
 }
 
+/** Whether the user's own servers may be controlled by the workspace. */
+async function workspaceTrust(
+  workspaceFolder: string,
+  foreign: readonly string[],
+  { trustAll, isWorkspaceTrusted }: LoadConfigOptions,
+): Promise<boolean> {
+  if (trustAll === true || foreign.length === 0) return true;
+  return (await isWorkspaceTrusted?.(await realPath(workspaceFolder))) === true;
+}
+
 interface Filling {
-  readonly env: (name: string) => string | undefined;
+  readonly processEnv: (name: string) => string | undefined;
+  readonly dotEnv: DotEnv;
+  /** The variables of the `.env` in the user's home folder. */
+  readonly ownDotEnv: DotEnv;
+  /** Folders whose content is not the user's own. */
+  readonly foreign: readonly string[];
+  readonly isWorkspaceTrusted: boolean;
   readonly userHome: string;
   readonly context: unknown;
   readonly inputs: Inputs;
@@ -145,9 +177,11 @@ interface Filling {
 }
 
 async function fillIn(entry: CheckedEntry, file: ReadSource, filling: Filling): Promise<DefinedServer> {
-  const { env, userHome, context, signal } = filling;
+  const { userHome, context, signal } = filling;
   const { workspaceFolder, defaultCwd } = file.source;
   const trusted = filling.trusted.has(file);
+  const trustsWorkspace = defaultCwd !== undefined || filling.isWorkspaceTrusted;
+  const { env, withheld } = variablesFor(filling, trustsWorkspace);
   const asked = filling.wanted(entry.name)
     ? await answersFor(entry, file, { trusted, inputs: filling.inputs })
     : { answers: new Map<string, string>(), diagnostics: [] };
@@ -158,13 +192,62 @@ async function fillIn(entry: CheckedEntry, file: ReadSource, filling: Filling): 
   const path = envFilePath(entry, places);
   const defined = defineServer(entry, {
     ...places,
-    // A skill is not a project: its servers run in the user's working directory.
-    defaultCwd: entry.dialect === "metadata.mcp" ? undefined : defaultCwd,
+    defaultCwd,
     trusted,
+    trustsWorkspace,
     unusable: asked.unusable,
     envFile: path === undefined ? undefined : await readEnvFile(path, signal),
   });
-  return { ...defined, diagnostics: [...asked.diagnostics, ...defined.diagnostics] };
+  const { atLaunch, ...definition } = defined.definition;
+  const launched = atLaunch?.().definition ?? definition;
+  const fields = trustsWorkspace ? [] : await fieldsInWorkspace(entry, launched, filling.foreign);
+  const reached = reachOf(entry, { fields, withheld, workspaceFolder });
+  return {
+    ...defined,
+    definition: fields.length > 0 ? { ...definition, ...reached.marks } : defined.definition,
+    diagnostics: [...asked.diagnostics, ...defined.diagnostics, ...reached.diagnostics],
+  };
+}
+
+/**
+ * Looks up variables for the entries of one file. A repository's `.env` fills in the repository's own entries. In the
+ * user's entries it could redirect a server that has the user's keys, so there it needs the user's approval.
+ */
+function variablesFor({ processEnv, dotEnv, ownDotEnv }: Filling, trustsWorkspace: boolean) {
+  const withheld = new Map<string, string>();
+  const env = (name: string) => {
+    const own = processEnv(name);
+    if (own !== undefined) return own;
+    const found = dotEnv.get(name);
+    if (trustsWorkspace || found === undefined) return found?.value;
+    const users = ownDotEnv.get(name);
+    if (users?.folder !== found.folder) withheld.set(name, join(found.folder, ".env"));
+    return users?.value;
+  };
+  return { env, withheld };
+}
+
+/** Says what an entry does not get from a workspace that is not approved, and how to approve it. */
+function reachOf(
+  entry: CheckedEntry,
+  { fields, withheld, workspaceFolder }: { fields: string[]; withheld: Map<string, string>; workspaceFolder: string },
+): { marks: Pick<ServerDefinition, "unusable" | "needsWorkspace">; diagnostics: Diagnostic[] } {
+  const place = { file: entry.file, server: entry.name, at: entry.at };
+  const approve = "trunkline trust --workspace";
+  const diagnostics = [...withheld].map(([name, path]) =>
+    fieldDiagnostic(
+      "warning",
+      `the variable ${name} is set in ${path}, but your own servers ignore it until you approve this workspace: ${approve}`,
+      { ...place, field: "" },
+    ),
+  );
+  if (fields.length === 0) return { marks: {}, diagnostics };
+  const names = fields.map((field) => `"${field}"`).join(" and ");
+  const message = `Server "${entry.name}" is yours, but its ${names} would let ${workspaceFolder} decide what it runs.`;
+  return {
+    marks: { needsWorkspace: true, unusable: { message, hint: `If you trust this workspace, approve it: ${approve}` } },
+    diagnostics,
+  };
 }
 
 async function readEnvFile(path: string, signal: AbortSignal | undefined): Promise<EnvFile> {

@@ -43,6 +43,13 @@ interface ServerCommon extends EntryOrigin, EntrySettings {
   readonly line?: number;
   /** False for an entry in a project's file that has not been approved: it is listed but not started. */
   readonly trusted: boolean;
+  /**
+   * Whether the workspace may decide what the server runs: the entry comes from there, or the user approved the
+   * workspace for their own servers. Otherwise programs of the workspace are not found.
+   */
+  readonly trustsWorkspace?: boolean;
+  /** Set if the server is `unusable` only because the user has not approved the workspace for it. */
+  readonly needsWorkspace?: boolean;
   /** Unset variables the entry refers to: the likely cause if the server fails. */
   readonly unset?: readonly string[];
   /** Why a well-formed entry cannot be started, for example an input that could not be asked for. */
@@ -142,6 +149,10 @@ export interface LoadedConfig {
   readonly files: readonly ConfigFile[];
   /** The value of `${workspaceFolder}`. */
   readonly workspaceFolder: string;
+  /**
+   * Folders whose content is not the user's own: the workspace and the repository around it. Default: the workspace.
+   */
+  readonly foreignFolders?: readonly string[];
   readonly servers: readonly ServerDefinition[];
   readonly rejected: readonly RejectedServer[];
   /** Settings other than servers. Absent if no file defined any. */

@@ -1,7 +1,7 @@
 // The project files the user has approved, and in which state. Stored in the home folder, never in the project: a
 // project must not be able to approve itself.
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isAbsent, parseJson, resolvedPath, TrunklineError, writeFileAtomically } from "@trunkline/core";
 
 /** A file in a particular state: the fingerprint covers what it would run. */
@@ -16,11 +16,14 @@ interface TrustedFile extends TrustSubject {
   readonly confirmedAt: string;
 }
 
-const VERSION = 1;
+const VERSION = 2;
 
 interface Content {
   version: typeof VERSION;
   files: Record<string, { fingerprint: string; confirmedAt: string }>;
+  workspaces: Record<string, { confirmedAt: string; endpoint?: string | undefined }>;
+  /** Files approved by a version whose fingerprints covered less. They have to be approved again. */
+  former: string[];
 }
 
 /**
@@ -38,7 +41,7 @@ export class TrustStore {
   /** Whether the file was approved and would still run the same things. */
   isTrusted = async (subject: TrustSubject): Promise<boolean> => {
     const { files } = await this.#read();
-    const key = await resolvedPath(subject.path);
+    const key = await keyOf(subject.path);
     return Object.hasOwn(files, key) && files[key]?.fingerprint === subject.fingerprint;
   };
 
@@ -48,7 +51,9 @@ export class TrustStore {
     const content = await this.#read();
     const confirmedAt = this.#now().toISOString();
     for (const { path, fingerprint } of subjects) {
-      content.files[await resolvedPath(path)] = { fingerprint, confirmedAt };
+      const key = await keyOf(path);
+      content.files[key] = { fingerprint, confirmedAt };
+      content.former = content.former.filter((former) => former !== key);
     }
     await this.#write(content);
   }
@@ -58,13 +63,58 @@ export class TrustStore {
     const content = await this.#read();
     const revoked: string[] = [];
     for (const path of paths) {
-      const key = await resolvedPath(path);
+      const key = await keyOf(path);
       if (!Object.hasOwn(content.files, key)) continue;
       delete content.files[key];
       revoked.push(path);
     }
     if (revoked.length > 0) await this.#write(content);
     return revoked;
+  }
+
+  /** Whether the file was approved before approvals covered everything they cover now. */
+  async wasTrusted(path: string): Promise<boolean> {
+    const { former } = await this.#read();
+    return former.includes(await keyOf(path));
+  }
+
+  /** Whether the user's own servers may use this workspace. */
+  isWorkspaceTrusted = async (folder: string): Promise<boolean> => {
+    const { workspaces } = await this.#read();
+    return Object.hasOwn(workspaces, await resolvedPath(folder));
+  };
+
+  /** Whether the user approved this model endpoint, which a file of the workspace sets. */
+  async isEndpointTrusted(folder: string, endpoint: string): Promise<boolean> {
+    const { workspaces } = await this.#read();
+    const key = await resolvedPath(folder);
+    return Object.hasOwn(workspaces, key) && workspaces[key]?.endpoint === endpoint;
+  }
+
+  /** Approves a workspace for the user's own servers, and the model endpoint that its `.env` sets, if any. */
+  async confirmWorkspace(folder: string, { endpoint }: { endpoint?: string | undefined } = {}): Promise<void> {
+    const content = await this.#read();
+    const confirmedAt = this.#now().toISOString();
+    content.workspaces[await resolvedPath(folder)] = { confirmedAt, ...(endpoint === undefined ? {} : { endpoint }) };
+    await this.#write(content);
+  }
+
+  /** Revokes the approval of a workspace; false if it had none. */
+  async revokeWorkspace(folder: string): Promise<boolean> {
+    const content = await this.#read();
+    const key = await resolvedPath(folder);
+    if (!Object.hasOwn(content.workspaces, key)) return false;
+    delete content.workspaces[key];
+    await this.#write(content);
+    return true;
+  }
+
+  /** Lists all approved workspaces, by path. */
+  async workspaces(): Promise<{ path: string; confirmedAt: string }[]> {
+    const { workspaces } = await this.#read();
+    return Object.entries(workspaces)
+      .map(([path, { confirmedAt }]) => ({ path, confirmedAt }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
   /** Lists all approvals, by path. */
@@ -80,13 +130,14 @@ export class TrustStore {
     try {
       text = await readFile(this.path, "utf8");
     } catch (error) {
-      if (isAbsent(error)) return { version: VERSION, files: {} };
+      if (isAbsent(error)) return { version: VERSION, files: {}, workspaces: {}, former: [] };
       throw error;
     }
     // An unreadable list approves nothing, but must not be overwritten silently either.
     const { keptTrust } = await import("./kept-files.js");
     const parsed = keptTrust.safeParse(parseJson(text));
-    if (parsed.success) return parsed.data;
+    if (parsed.success && parsed.data.version === VERSION) return parsed.data;
+    if (parsed.success) return { version: VERSION, files: {}, workspaces: {}, former: Object.keys(parsed.data.files) };
     throw new TrunklineError("CONFIG_INVALID", `${this.path} is not a readable list of approved files.`, {
       cause: parsed.error,
       hint: "Delete it and confirm your projects again with `trunkline trust`.",
@@ -100,4 +151,12 @@ export class TrustStore {
       forceMode: true,
     });
   }
+}
+
+/**
+ * Returns the key of a file: its folder without links, and its own name. A link in place of the file has its own key,
+ * so approving one file never approves another that leads to it.
+ */
+async function keyOf(path: string): Promise<string> {
+  return join(await resolvedPath(dirname(path)), basename(path));
 }

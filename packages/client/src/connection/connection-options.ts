@@ -3,6 +3,7 @@ import type { Logger } from "@trunkline/core";
 import type { AuthOptions } from "../auth/server-auth.js";
 import type { Abilities, Channel, Root } from "../channel/channel.js";
 import type { AskPolicy } from "../channel/in-flight.js";
+import type { RunPlaces } from "./run-folder.js";
 
 export type ServerState = "pending" | "connected" | "failed" | "needs-auth" | "disabled" | "untrusted";
 
@@ -24,7 +25,7 @@ export interface ConnectionOptions {
   clientInfo: ClientInfo;
   logger: Logger;
   env: Readonly<Record<string, string | undefined>>;
-  workspaceFolder: string;
+  places: RunPlaces;
   /** The upper limit for connecting, whatever the entry allows. */
   connectLimitMs?: number | undefined;
   /** Receives values looked up at launch that must not be shown. */

@@ -12,6 +12,7 @@ import { type Logger, nestingVariable, redactedUrl, TrunklineError } from "@trun
 import type { ServerAuth } from "../auth/server-auth.js";
 import type { HttpServer, ServerDefinition, StdioServer } from "../config/loaded-config.js";
 import { withoutBatches } from "./batches.js";
+import { type RunPlaces, runFolder, withoutForeignPrograms } from "./run-folder.js";
 import { serverEnvironment } from "./server-environment.js";
 import { StdioTransport } from "./stdio-transport.js";
 
@@ -23,8 +24,8 @@ export interface TransportContext {
   logger: Logger;
   /** Our environment. A server gets only the few variables it needs. */
   env: Readonly<Record<string, string | undefined>>;
-  /** The working folder of a server without a `cwd`. */
-  workspaceFolder: string;
+  /** Where a server without a `cwd` runs, and what it must not find. */
+  places: RunPlaces;
   /** Adds the token to an HTTP server's requests. */
   auth?: ServerAuth | undefined;
   /** Called if a stream was lost and could not be reopened so far. */
@@ -73,12 +74,13 @@ export function isOtherTransport(error: unknown): boolean {
 }
 
 function createStdio(definition: StdioServer, context: TransportContext): StdioTransport {
-  const { logger, env, workspaceFolder } = context;
+  const { logger, env, places } = context;
+  const environment = { ...serverEnvironment(definition.env, env), ...nestingVariable(definition, env) };
   return new StdioTransport({
     command: definition.command,
     args: definition.args,
-    cwd: definition.cwd ?? workspaceFolder,
-    env: { ...serverEnvironment(definition.env, env), ...nestingVariable(definition, env) },
+    cwd: definition.cwd ?? runFolder(definition.name, places),
+    env: definition.trustsWorkspace ? environment : withoutForeignPrograms(environment, places.foreignFolders),
     onNoise: () => logger.debug("not a protocol message on stdout", { server: definition.name }),
   });
 }

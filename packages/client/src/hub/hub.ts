@@ -351,7 +351,10 @@ export class Hub implements ToolSource, AsyncDisposable {
       clientInfo,
       logger: this.#logger,
       env: env ?? getDefaultEnvironment(),
-      workspaceFolder: this.#config.workspaceFolder,
+      places: {
+        home: this.#options.home,
+        foreignFolders: this.#config.foreignFolders ?? [this.#config.workspaceFolder],
+      },
       connectLimitMs: this.#options.connectLimitMs,
       asking: {
         channel,

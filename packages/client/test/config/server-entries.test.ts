@@ -58,6 +58,8 @@ describe("reading an entry", () => {
       connectTimeoutMs: 30_000,
       callTimeoutMs: 60_000,
       trusted: true,
+      trustsWorkspace: true,
+      cwd: config.workspaceFolder,
     });
   });
 

@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -68,16 +69,51 @@ describe("the list of approved files", () => {
     expect(readdirSync(home)).toEqual(["trust.json"]);
   });
 
-  it.skipIf(process.platform === "win32")("identifies a file by its real path", async () => {
-    symlinkSync(file, join(base, "link.json"));
+  it.skipIf(process.platform === "win32")(
+    "identifies a file by the real path of its folder, not by the target of a link in its place",
+    async () => {
+      const store = new TrustStore(home);
+      await store.confirm({ path: file, fingerprint: "a" });
+      const other = join(base, "other");
+      mkdirSync(other);
+      symlinkSync(file, join(other, "mcp.json"));
+      expect(await store.isTrusted({ path: join(other, "mcp.json"), fingerprint: "a" })).toBe(false);
+      symlinkSync(base, join(other, "base"));
+      expect(await store.isTrusted({ path: join(other, "base", "mcp.json"), fingerprint: "a" })).toBe(true);
+    },
+  );
+
+  it("remembers files approved by an earlier version, which have to be approved again", async () => {
+    mkdirSync(home, { recursive: true });
+    const files = { [file]: { fingerprint: "a", confirmedAt: "2026-01-01T00:00:00.000Z" } };
+    writeFileSync(join(home, "trust.json"), JSON.stringify({ version: 1, files }));
     const store = new TrustStore(home);
-    await store.confirm({ path: join(base, "link.json"), fingerprint: "a" });
+    expect(await store.isTrusted({ path: file, fingerprint: "a" })).toBe(false);
+    expect(await store.wasTrusted(file)).toBe(true);
+    await store.confirm({ path: join(base, "other.json"), fingerprint: "b" });
+    expect(await store.wasTrusted(file)).toBe(true);
+    await store.confirm({ path: file, fingerprint: "a" });
     expect(await store.isTrusted({ path: file, fingerprint: "a" })).toBe(true);
+    expect(await store.wasTrusted(file)).toBe(false);
+  });
+
+  it("lists approved workspaces by their real path, and can revoke them", async () => {
+    const confirmedAt = "2026-07-28T12:00:00.000Z";
+    const store = new TrustStore(home, { now: () => new Date(confirmedAt) });
+    expect(await store.isWorkspaceTrusted(base)).toBe(false);
+    await store.confirmWorkspace(base, { endpoint: "https://models.example" });
+    expect(await store.isWorkspaceTrusted(base)).toBe(true);
+    expect(await store.isEndpointTrusted(base, "https://models.example")).toBe(true);
+    expect(await store.isEndpointTrusted(base, "https://evil.example")).toBe(false);
+    expect(await store.workspaces()).toEqual([{ path: realpathSync(base), confirmedAt }]);
+    expect(await store.revokeWorkspace(base)).toBe(true);
+    expect(await store.revokeWorkspace(base)).toBe(false);
+    expect(await store.isWorkspaceTrusted(base)).toBe(false);
   });
 
   it.each([
     ["not JSON", "{"],
-    ["of a later version", '{"version":2,"files":{}}'],
+    ["of a later version", '{"version":3,"files":{}}'],
     ["of another shape", '{"version":1,"files":{"/a":true}}'],
   ])("approves nothing if its file is %s, but reports it and keeps the file", async (_, text) => {
     mkdirSync(home, { recursive: true });

@@ -1,15 +1,17 @@
-import { TrustStore } from "@trunkline/client/config";
+import { type LoadedConfig, TrustStore } from "@trunkline/client/config";
 import { TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
+import { wholeHomeReason } from "../../app/folders.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { askYesNo } from "../../terminal/questions.js";
-import { describeFiles, runnableFiles } from "../../terminal/trust-prompt.js";
+import { describeFiles, runnableFiles, workspaceQuestion, workspaceServers } from "../../terminal/trust-prompt.js";
 
 export interface TrustOptions {
   yes?: boolean;
   list?: boolean;
   revoke?: boolean;
+  workspace?: boolean;
 }
 
 /** Shows what the project's files would run and asks for approval, or lists and revokes approvals. */
@@ -20,6 +22,7 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
   const store = new TrustStore(context.home);
   if (options.list) return await list(context, store);
   const config = await openApp(context).config();
+  if (options.workspace) return await trustWorkspace(context, config, options);
   if (options.revoke) {
     const paths = config.files.filter(({ scope }) => scope === "project").map(({ path }) => path);
     const revoked = await store.revoke(...paths);
@@ -60,8 +63,45 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
   return EXIT.success;
 }
 
+/** Approves the workspace for the user's own servers, or withdraws that. */
+async function trustWorkspace(context: CommandContext, config: LoadedConfig, options: TrustOptions): Promise<number> {
+  const { workspaceFolder, foreignFolders } = config;
+  const store = new TrustStore(context.home);
+  if (options.revoke) {
+    const had = await store.revokeWorkspace(workspaceFolder);
+    context.out(had ? `Revoked: ${workspaceFolder}` : `${workspaceFolder} was not approved for your own servers.`);
+    return EXIT.success;
+  }
+  if (foreignFolders?.length === 0) {
+    throw new TrunklineError(
+      "USAGE",
+      `${workspaceFolder} is not a workspace: ${wholeHomeReason(workspaceFolder, context.userHome)}.`,
+      {
+        hint: "Run the command in the folder of one project.",
+      },
+    );
+  }
+  if (await store.isWorkspaceTrusted(workspaceFolder)) {
+    context.out("Already approved.");
+    return EXIT.success;
+  }
+  context.out(workspaceQuestion(workspaceFolder, workspaceServers(config)));
+  if (!options.yes && !isAtTerminal(context)) {
+    throw new TrunklineError("USAGE", "Nothing was approved: there is no terminal to ask on.", {
+      hint: "If you trust this workspace, approve it with `trunkline trust --workspace --yes`.",
+    });
+  }
+  if (!options.yes && !(await askYesNo(context, "Approve this workspace?"))) {
+    context.note("Nothing was approved.");
+    return EXIT.failure;
+  }
+  await store.confirmWorkspace(workspaceFolder);
+  context.out(`Approved: ${workspaceFolder}`);
+  return EXIT.success;
+}
+
 async function list(context: CommandContext, store: TrustStore): Promise<number> {
-  const confirmed = await store.list();
+  const confirmed = [...(await store.list()), ...(await store.workspaces())];
   for (const { path, confirmedAt } of confirmed) context.out(`${confirmedAt}  ${path}`);
   if (confirmed.length === 0) context.note("Nothing is approved.");
   if (context.env.TRUNKLINE_TRUST === "all") context.note("TRUNKLINE_TRUST=all is set: everything counts as approved.");
