@@ -1,13 +1,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { journalFolder } from "../../packages/server/src/journal/index.js";
 import { outcomeOf, Place, seen } from "./command.js";
 
 const call = (op: string, more: object = {}) =>
   `${JSON.stringify({ at: "2026-11-15T06:30:00.000Z", client: "editor 1.2", op, ms: 12, bytes: 3456, outcome: "ok", ...more })}\n`;
 
 function journal(place: Place, number: number, text: string): void {
-  const folder = join(place.home, ".trunkline", "store", "journal");
+  const home = join(place.home, ".trunkline");
+  const folder = journalFolder(home, join(home, "store"));
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, `calls-00000${number}.jsonl`), text, { flag: "a" });
 }

@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
+import { journalFolder } from "../../packages/server/src/journal/index.js";
 import { HANG_MS } from "../support/hang.js";
 import { isInstalled, needs } from "../support/needs.js";
 import { isAlive, outcomeOf, Place, root, seen } from "./command.js";
@@ -49,7 +50,8 @@ describe("trunkline serve and what is behind it", () => {
       [expect.stringMatching(/^tester/), "get", "error NOT_FOUND"],
       [expect.stringMatching(/^tester/), "status", "ok"],
     ]);
-    const folder = join(place.home, ".trunkline", "store", "journal");
+    const home = join(place.home, ".trunkline");
+    const folder = journalFolder(home, join(home, "store"));
     expect(readFileSync(join(folder, "calls-000001.jsonl"), "utf8")).not.toContain("s3cret");
     const stats = JSON.parse((await place.run(["stats", "--format", "json"])).stdout);
     expect(stats.all).toMatchObject({ lists: 1 });

@@ -7,12 +7,13 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
 } from "node:fs";
 import { chmod, mkdir, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { systemCodeOf } from "./errors.js";
 
 /** Whether an error says that a file or a folder on its path doesn't exist. */
@@ -148,6 +149,17 @@ function linkOrRename(partial: string, path: string): boolean {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
   renameSync(partial, path);
   return true;
+}
+
+/** Resolves links in a path, without waiting. Parts that do not exist yet stay as they are. */
+export function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (systemCodeOf(error) === undefined) throw error;
+    const parent = dirname(path);
+    return parent === path ? path : join(realPathOf(parent), basename(path));
+  }
 }
 
 const MAX_LINKS = 40;

@@ -41,6 +41,7 @@ export {
   isFolderSync,
   makeFolder,
   placeFileSync,
+  realPathOf,
   resolvedPath,
   writeFileAtomically,
 } from "./files.js";

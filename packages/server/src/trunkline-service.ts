@@ -266,7 +266,8 @@ class TrunklineService implements Service {
       const what =
         typeof name !== "string" ? "The tool name is missing." : "The arguments of a tool have to be an object.";
       const refusal = new RpcError(RPC_CODES.invalidParams, what);
-      return await this.#noted(typeof name === "string" ? name : "tools/call", exchange, () => Promise.reject(refusal));
+      const known = this.#own.get(String(name))?.definition ?? this.#direct?.definition(String(name));
+      return await this.#noted(known?.name, exchange, () => Promise.reject(refusal));
     }
     const own = this.#own.get(name);
     // The other tools journal their own calls.
@@ -275,11 +276,15 @@ class TrunklineService implements Service {
     if (this.#direct !== undefined) return await this.#direct.call(name, args, exchange);
     const known = `Available: ${[...this.#own.keys()].join(", ")}.`;
     const unknown = unknownTool(name, this.#own.has("query") ? `${known} ${OPERATIONS_HINT}` : known);
-    return await this.#noted(name, exchange, () => Promise.reject(unknown));
+    return await this.#noted(undefined, exchange, () => Promise.reject(unknown));
   }
 
   /** Writes one journal line for a call that is not an operation. */
-  async #noted<T extends Raw>(what: string, { caller, signal }: Exchange, work: () => Promise<T>): Promise<T> {
+  async #noted<T extends Raw>(
+    what: string | undefined,
+    { caller, signal }: Exchange,
+    work: () => Promise<T>,
+  ): Promise<T> {
     const end = this.#log.begin(what, caller.name);
     try {
       const result = await work();

@@ -92,7 +92,7 @@ function unusableHint({ files }: LoadedConfig): string | undefined {
   return `Fix ${paths.join(" and ")}, whose policy cannot be read; \`trunkline doctor\` says what is wrong.`;
 }
 
-/** Journal and token account of one run, in the store's folder. */
+/** Journal and token account of one run, in the user's own folder. */
 interface Records extends AsyncDisposable {
   readonly journal: FileJournal;
   readonly account: TokenAccount;
@@ -101,7 +101,7 @@ interface Records extends AsyncDisposable {
 /** Writes nothing until there is something to record; if the folder is not writable, prints one line on stderr. */
 function openRecords(app: App, countTokens: boolean): Records {
   const { context } = app;
-  const folder = journalFolder(app.storeFolder);
+  const folder = journalFolder(context.home, app.storeFolder);
   let isSaid = false;
   const onProblem = (error: unknown) => {
     if (!isSaid)

@@ -1,9 +1,9 @@
 // The journal on disk. Records are buffered briefly and appended together, so that no call waits for the disk. A failed
 // write loses its lines and causes one warning, but never fails a call.
-import { open, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { makeFolder } from "@trunkline/core";
 import type { CallRecord, Journal } from "./journal.js";
-import { lineOf, listSegments, segmentOf } from "./journal-files.js";
+import { lineOf, listSegments, openForAppending, segmentOf } from "./journal-files.js";
 
 export interface FileJournalOptions {
   /** The folder for the files; created when the first line is written. */
@@ -104,7 +104,7 @@ export class FileJournal implements Journal, AsyncDisposable {
     let number = found.at(-1)?.number ?? 1;
     for (;;) {
       // Reopened for each write: another process may have started the next file.
-      const file = await open(segmentOf(folder, number).path, "a", 0o600);
+      const file = await openForAppending(segmentOf(folder, number).path);
       try {
         if ((await file.stat()).size >= segmentBytes) {
           number++;

@@ -1,9 +1,11 @@
 // The journal's files: `calls-000001.jsonl`, `calls-000002.jsonl` and so on. Lines are appended to the last one; when
 // it is full, the next is started and the oldest is removed. No file is ever renamed or rewritten, so any number of
 // processes can write and read concurrently without a lock. A line is one call as JSON, without arguments or results.
-import { readdir } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { type FileHandle, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isRecord, parseJson, replaceControls, systemCodeOf } from "@trunkline/core";
+import { isRecord, parseJson, realPathOf, replaceControls, systemCodeOf } from "@trunkline/core";
 import type { CallRecord } from "./journal.js";
 
 const NAME = /^calls-(\d{6,})\.jsonl$/;
@@ -13,9 +15,19 @@ export interface Segment {
   readonly path: string;
 }
 
-/** The journal's folder inside a store folder. */
-export function journalFolder(storeFolder: string): string {
-  return join(storeFolder, "journal");
+/**
+ * The folder of a store's journal. It is in the user's own folder (`home`), whatever the store: a project could plant
+ * links in its own.
+ */
+export function journalFolder(home: string, storeFolder: string): string {
+  const digest = createHash("sha256").update(realPathOf(storeFolder)).digest("hex");
+  return join(home, "journal", digest.slice(0, 16));
+}
+
+/** Opens a file for appending, creating it readable only by its owner. Throws `ELOOP` if it is a link. */
+export async function openForAppending(path: string): Promise<FileHandle> {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants;
+  return await open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
 }
 
 export function segmentOf(folder: string, number: number): Segment {

@@ -8,7 +8,7 @@ export interface CallRecord {
   readonly atMs: number;
   /** The client's name, as it reports it. */
   readonly client: string;
-  /** `search`, or `<server>.<tool>`. */
+  /** `search`, or `<server>.<tool>`; `unknown` if there is no such operation. */
   readonly operation: string;
   readonly durationMs: number;
   /** The size of the result. */
@@ -46,6 +46,8 @@ interface CallLogOptions {
   readonly clock?: Clock | undefined;
 }
 
+const UNKNOWN_OPERATION = "unknown";
+
 /** Writes one journal entry and one debug line per call. */
 export class CallLog {
   readonly #options: CallLogOptions;
@@ -54,9 +56,13 @@ export class CallLog {
     this.#options = options;
   }
 
-  /** Starts timing a call. The returned function writes its entry. */
-  begin(operation: string, client: string): (end: CallEnd) => void {
+  /**
+   * Starts timing a call. The returned function writes its entry. `name` is undefined for an operation that does not
+   * exist: the name that a client made up for it is not recorded.
+   */
+  begin(name: string | undefined, client: string): (end: CallEnd) => void {
     const { journal, logger, clock = systemClock } = this.#options;
+    const operation = name ?? UNKNOWN_OPERATION;
     const atMs = clock.now();
     const started = clock.monotonicMs();
     return ({ value, error, code = error === undefined ? undefined : codeOf(error) }) => {
@@ -75,8 +81,8 @@ export class CallLog {
   }
 
   /** Writes the entry of a call that ended before any operation ran. */
-  note(operation: string, client: string, end: CallEnd): void {
-    this.begin(operation, client)(end);
+  note(name: string | undefined, client: string, end: CallEnd): void {
+    this.begin(name, client)(end);
   }
 }
 

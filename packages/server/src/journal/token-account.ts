@@ -1,5 +1,5 @@
-// Counts the tokens sent to clients. Texts are counted on another thread and discarded; the sums are stored in the
-// store's folder, so that `trunkline stats` can read them from another process.
+// Counts the tokens sent to clients. Texts are counted on another thread and discarded; the sums are stored next
+// to the journal, so that `trunkline stats` can read them from another process.
 import { type Clock, systemClock } from "@trunkline/core";
 import type { TokenAccount, TokenUse } from "./journal.js";
 import { estimateTokens, TokenCounter } from "./token-counter.js";

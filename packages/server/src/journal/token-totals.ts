@@ -1,9 +1,10 @@
 // Token sums on disk: one file per day, such as `tokens-2026-11-15.jsonl`, to which processes append what they spent
 // since their last write. The file of a past day is replaced by its sum; every process would write the same sum, so no
 // lock is needed.
-import { open, readdir, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord, makeFolder, parseJson, systemCodeOf, writeFileAtomically } from "@trunkline/core";
+import { openForAppending } from "./journal-files.js";
 
 /** Tokens by use, and how often the tool list was sent. */
 export interface TokenTotals {
@@ -35,7 +36,7 @@ export function dayOf(timeMs: number): string {
 /** Adds to the sums of a day. */
 export async function appendTotals(folder: string, day: string, spent: TokenTotals): Promise<void> {
   makeFolder(folder, 0o700);
-  const file = await open(join(folder, `tokens-${day}.jsonl`), "a", 0o600);
+  const file = await openForAppending(join(folder, `tokens-${day}.jsonl`));
   try {
     await file.write(`${JSON.stringify(spent)}\n`);
   } finally {

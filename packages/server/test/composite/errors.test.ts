@@ -166,9 +166,9 @@ describe("the journal has one line for", () => {
     ["an echo", tool("mcp.echo", { message: "hi" }), ["mcp.echo ok"]],
     ["an echo of nothing", tool("mcp.echo", {}), ["mcp.echo error INVALID_ARGUMENT"]],
     ["an operation", query({ op: "list" }), ["list ok"]],
-    ["an unknown operation", query({ op: "lisst" }), ["lisst error NOT_FOUND"]],
+    ["an unknown operation", query({ op: "lisst" }), ["unknown error NOT_FOUND"]],
     ["an operation of the other tool", query({ op: "add" }), ["add error INVALID_ARGUMENT"]],
-    ["an action in execute", tool("execute", { operations: ["start"] }), ["start error INVALID_ARGUMENT"]],
+    ["an action in execute", tool("execute", { operations: ["start"] }), ["unknown error INVALID_ARGUMENT"]],
     ["arguments that say nothing", query(7), ["query error INVALID_ARGUMENT"]],
     ["a batch that says nothing", tool("execute", {}), ["execute error INVALID_ARGUMENT"]],
     ["a session that says nothing", tool("session", {}), ["session error INVALID_ARGUMENT"]],
@@ -185,7 +185,7 @@ describe("the journal has one line for", () => {
       tool("execute", { atomic: true, operations: [{ op: "shapes.object" }] }),
       ["execute error INVALID_ARGUMENT"],
     ],
-    ["an unknown tool", tool("querry", {}), ["querry error TOOL_NOT_FOUND"]],
+    ["an unknown tool", tool("querry", {}), ["unknown error TOOL_NOT_FOUND"]],
     ["arguments that are none", tool("query", 7), ["query error -32602"]],
     ["a prompt", ["prompts/get", { name: "onboard_repository" }], ["prompts/get ok"]],
     ["an unknown prompt", ["prompts/get", { name: "nope" }], ["prompts/get error -32602"]],
@@ -203,7 +203,7 @@ describe("the journal has one line for", () => {
     const calling = callTool(composite, "query", { steps: ["silent.anything"] }, { signal: controller.signal });
     setTimeout(() => controller.abort(), 50);
     await calling.catch(() => {});
-    expect(noted).toEqual(["silent.anything cancelled ABORTED"]);
+    expect(noted).toEqual(["unknown cancelled ABORTED"]);
   });
 
   it("an operation called as a tool, with a hint on how to run it", async () => {
@@ -216,7 +216,7 @@ describe("the journal has one line for", () => {
     await callTool(direct, "mcp__shapes__nope").catch(() => {});
     await callTool(direct, "mcp__shapes__object");
     await callTool(direct, "mcp.echo", { message: "x" });
-    expect(noted).toEqual(["mcp__shapes__nope error TOOL_NOT_FOUND", "shapes.object ok", "mcp.echo ok"]);
+    expect(noted).toEqual(["unknown error TOOL_NOT_FOUND", "shapes.object ok", "mcp.echo ok"]);
   });
 
   it("a batch that is answered from its first run", async () => {

@@ -1,10 +1,10 @@
 // `restore`: writes files byte for byte, with modes and times. Nothing is written outside the output folder.
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync } from "node:fs";
-import { TrunklineError } from "@trunkline/core";
+import { realPathOf, TrunklineError } from "@trunkline/core";
 import type { RestoreParams, RestoreResult } from "../contract/index.js";
 import { compileGlobs } from "../engine/files/glob.js";
-import { Guard, realPathOf } from "../engine/files/guard.js";
+import { Guard } from "../engine/files/guard.js";
 import { type ContentRow, hexOf, readChunks } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { selectDocuments } from "../engine/sqlite/filters.js";

@@ -2,10 +2,10 @@
 // checked in its current state, so an editor that writes a new file and renames it causes only one change.
 import { lstatSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
-import type { Logger } from "@trunkline/core";
+import { type Logger, realPathOf } from "@trunkline/core";
 import { type FSWatcher, watch } from "chokidar";
 import { type IgnoreRules, readIgnoreRules } from "../engine/files/gitignore.js";
-import { Guard, type GuardedPaths, realPathOf } from "../engine/files/guard.js";
+import { Guard, type GuardedPaths } from "../engine/files/guard.js";
 
 /** How long a path has to be quiet, and how long a burst can delay its processing. */
 const QUIET_MS = 50;

@@ -21,7 +21,7 @@ const WIDTHS = { client: 20, operation: 28, duration: 8, size: 9 };
 /** Prints the last calls, and with `follow` each new one, until Ctrl-C. */
 export async function log(context: CommandContext, options: LogOptions): Promise<number> {
   const { signal } = context;
-  const folder = journalFolder(storeFolder(context, options.store));
+  const folder = journalFolder(context.home, storeFolder(context, options.store));
   const isWanted = filterOf(options);
   const show = options.format === "json" ? jsonOf : lineOf;
   const { calls, position } = await readJournal({ folder, limit: options.limit, isWanted, signal });

@@ -14,7 +14,7 @@ export interface StatsOptions {
 
 export async function stats(context: CommandContext, options: StatsOptions): Promise<number> {
   const app = openApp(context, { mcp: options.mcp, store: options.store, config: "headless" });
-  const folder = journalFolder(app.storeFolder);
+  const folder = journalFolder(context.home, app.storeFolder);
   const { servers } = await app.config();
   const names = new Set(servers.filter(({ disabled }) => !disabled).map(({ name }) => name));
   const report = await tokenReport({ folder, directTools: () => directTools(context, names) });

@@ -1,7 +1,6 @@
 // Paths that a store never indexes or overwrites besides its own folder: Trunkline's and Git's files.
-import { realpathSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
-import { hasReservedName, isReservedName, isWithin, systemCodeOf } from "@trunkline/core";
+import { join, relative } from "node:path";
+import { hasReservedName, isReservedName, isWithin, realPathOf } from "@trunkline/core";
 
 /** Paths of the program that uses the store. */
 export interface GuardedPaths {
@@ -33,16 +32,5 @@ export class Guard {
     const path = join(folder, target);
     const isGuarded = this.#unwritable.some((own) => isWithin(path, own));
     return isGuarded ? "Trunkline's configuration is never written" : undefined;
-  }
-}
-
-/** Resolves links in a path. Parts that do not exist yet stay as they are. */
-export function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (systemCodeOf(error) === undefined) throw error;
-    const parent = dirname(path);
-    return parent === path ? path : join(realPathOf(parent), basename(path));
   }
 }
