@@ -21,6 +21,7 @@
  * - `AUTH_REQUIRED`: a sign-in is needed first.
  * - `DENIED`: a policy, or the person who was asked, does not allow it.
  * - `UPSTREAM`: the server answered with a JSON-RPC error.
+ * - `RESULT_TOO_LARGE`: a server sent more than its limit allows.
  * - `IO`: a file or socket operation failed.
  * - `INTERNAL`: a defect in Trunkline.
  */
@@ -43,6 +44,7 @@ export type ErrorCode =
   | "AUTH_REQUIRED"
   | "DENIED"
   | "UPSTREAM"
+  | "RESULT_TOO_LARGE"
   | "IO"
   | "INTERNAL";
 

@@ -35,6 +35,15 @@ export {
   type QuestionMethod,
 } from "./methods.js";
 export {
+  answeredId,
+  DEFAULT_MAX_MESSAGE_BYTES,
+  ID_WINDOW_BYTES,
+  isDeeperThan,
+  MAX_MESSAGE_DEPTH,
+  REFUSED_CODES,
+  refusedAnswer,
+} from "./oversized.js";
+export {
   BATCH_REVISION,
   definesInputRequest,
   definesMethod,

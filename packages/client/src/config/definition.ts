@@ -135,10 +135,12 @@ interface Filled {
 function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset, text }: Filled): ServerDefinition {
   const { name, scope, dialect, file, at, disabled, lazy, connectTimeoutMs, callTimeoutMs, tools, asks, readOnly } =
     entry;
+  const { maxMessageBytes } = entry;
   const common = {
     ...{ name, scope, dialect, file, line: at.line, disabled, lazy, connectTimeoutMs, callTimeoutMs },
     ...(tools === undefined ? {} : { tools }),
     ...(asks === undefined ? {} : { asks }),
+    ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
     ...(readOnly === undefined ? {} : { readOnly }),
     trusted: options.trusted,
     trustsWorkspace: options.trustsWorkspace,

@@ -28,6 +28,8 @@ export interface EntrySettings {
   readonly connectTimeoutMs: number;
   /** How long a call can go without an answer or progress. */
   readonly callTimeoutMs: number;
+  /** The size limit for one message of the server. Default: that of the hub. */
+  readonly maxMessageBytes?: number;
   readonly tools?: ToolFilter;
   /** False: the server never asks questions during a call, so its calls need not wait for each other. */
   readonly asks?: boolean;

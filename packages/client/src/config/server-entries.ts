@@ -41,6 +41,9 @@ type EntryOutcome = { readonly diagnostics: readonly Diagnostic[] } & (
 
 /** The longest timer Node supports. */
 const MAX_TIMER_SECONDS = 2_147_483;
+const LEAST_MESSAGE_BYTES = 64 * 1024;
+/** A longer text does not fit into a JavaScript string. */
+const MOST_MESSAGE_BYTES = 512_000_000;
 /** The characters RFC 9110 allows in a header name. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -79,6 +82,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
   const readOnly = readReadOnly(fields);
   const connectTimeoutMs = readTimeout(fields);
   const callTimeoutMs = readCallTimeout(fields);
+  const maxMessageBytes = readMaxMessageBytes(fields);
   const tools = readTools(fields);
   const auth = type === "stdio" ? undefined : readAuth(fields);
   if (fields.failed || type === undefined) return reject();
@@ -90,6 +94,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
     ...(cwd === undefined || cwd.text === "" ? {} : { cwd }),
     ...(tools === undefined ? {} : { tools }),
     ...(asks === undefined ? {} : { asks }),
+    ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
     ...(readOnly === undefined ? {} : { readOnly }),
     ...(auth === undefined ? {} : { auth }),
   };
@@ -208,6 +213,18 @@ function readCallTimeout(fields: FieldReader): number {
   if (seconds > MAX_TIMER_SECONDS)
     fields.warn("callTimeout", `${seconds} seconds are too many; ${MAX_TIMER_SECONDS} is used`);
   return Math.max(1, Math.round(Math.min(MAX_TIMER_SECONDS, seconds) * 1000));
+}
+
+function readMaxMessageBytes(fields: FieldReader): number | undefined {
+  const bytes = fields.number("maxMessageBytes");
+  if (bytes === undefined) return undefined;
+  if (bytes >= LEAST_MESSAGE_BYTES && bytes <= MOST_MESSAGE_BYTES) return Math.floor(bytes);
+  const used = bytes > MOST_MESSAGE_BYTES ? MOST_MESSAGE_BYTES : LEAST_MESSAGE_BYTES;
+  fields.warn(
+    "maxMessageBytes",
+    `${bytes} is not between ${LEAST_MESSAGE_BYTES} and ${MOST_MESSAGE_BYTES}; ${used} is used`,
+  );
+  return used;
 }
 
 /** Reads globs, or `true` for all tools. */

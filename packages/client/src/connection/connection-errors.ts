@@ -17,7 +17,7 @@ import {
   systemCodeOf,
   TrunklineError,
 } from "@trunkline/core";
-import { SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/protocol";
+import { REFUSED_CODES, SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/protocol";
 import { usesSignIn } from "../auth/server-auth.js";
 import { hintToSignIn } from "../auth/sign-in-errors.js";
 import type { HttpServer, ServerDefinition } from "../config/loaded-config.js";
@@ -277,6 +277,15 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
   if (isUnauthorized(error) || error instanceof InsufficientScopeError) {
     const { message, hint } = refusal(error, server);
     return new TrunklineError("AUTH_REQUIRED", message, { cause: error, hint, data: { cause: "unauthorized" } });
+  }
+  if (error instanceof ProtocolError && error.code === REFUSED_CODES.tooLarge) {
+    return new TrunklineError("RESULT_TOO_LARGE", `${what} failed: ${messageOf(error)}.`, {
+      cause: error,
+      hint: 'Ask for less: a filter, a page, a range. Or raise "maxMessageBytes" in the server\'s entry.',
+    });
+  }
+  if (error instanceof ProtocolError && error.code === REFUSED_CODES.tooDeep) {
+    return new TrunklineError("PROTOCOL", `${what} failed: ${messageOf(error)}.`, { cause: error });
   }
   if (error instanceof ProtocolError) {
     return new TrunklineError("UPSTREAM", `${what} failed: ${messageOf(error)} (${error.code})`, {

@@ -28,6 +28,8 @@ export interface ConnectionOptions {
   places: RunPlaces;
   /** The upper limit for connecting, whatever the entry allows. */
   connectLimitMs?: number | undefined;
+  /** The size limit for one message of a server whose entry sets none. */
+  maxMessageBytes?: number | undefined;
   /** Receives values looked up at launch that must not be shown. */
   onSecrets: (values: readonly string[]) => void;
   onState: () => void;

@@ -230,12 +230,8 @@ export class Connection {
       this.#roundTripMs = performance.now() - startedMs;
       params = pages.add(page);
     }
-    if (!pages.isComplete) {
-      const { name } = this.definition;
-      this.#options.logger.warn("the server's list does not end; using what has arrived so far", {
-        server: name,
-        method,
-      });
+    if (pages.problem !== undefined) {
+      this.#options.logger.warn(pages.problem, { server: this.definition.name, method });
     }
     return pages.items;
   }

@@ -2,37 +2,56 @@ import { isRecord } from "@trunkline/core";
 
 /** A list with more pages than this is treated as endless. */
 const MAX_PAGES = 1_000;
+/** How much of a list is used. */
+const MAX_ITEMS = 10_000;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Collects the pages of a list; items are under `key` in each page. */
 export class ListPages {
   readonly items: Record<string, unknown>[] = [];
   readonly #key: string;
   readonly #seen = new Set<string>();
-  #isComplete = false;
+  #sizeBytes = 0;
+  #problem: string | undefined = "the server's list does not end; using what has arrived so far";
 
   constructor(key: string) {
     this.#key = key;
   }
 
-  /** False if the list repeated itself or did not end; `items` has everything received until then. */
-  get isComplete(): boolean {
-    return this.#isComplete;
+  /** Why `items` is not the whole list: it repeated itself, did not end, or is too long. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   /**
-   * Adds a page and returns the parameters for the next one. Undefined if there is no next page, or if its cursor leads
-   * nowhere.
+   * Adds a page and returns the parameters for the next one. Undefined if there is no next page, if its cursor leads
+   * nowhere, or if the list is too long.
    */
   add(page: Readonly<Record<string, unknown>>): { cursor: string } | undefined {
     const entries = page[this.#key];
-    if (Array.isArray(entries)) this.items.push(...entries.filter(isRecord));
+    if (Array.isArray(entries) && !this.#addItems(entries)) {
+      this.#problem = `the server's list is too long; using its first ${this.items.length} items`;
+      return undefined;
+    }
     const { nextCursor: cursor } = page;
     if (typeof cursor !== "string") {
-      this.#isComplete = true;
+      this.#problem = undefined;
       return undefined;
     }
     if (cursor === "" || this.#seen.has(cursor) || this.#seen.size >= MAX_PAGES) return undefined;
+    this.#sizeBytes += cursor.length;
     this.#seen.add(cursor);
     return { cursor };
+  }
+
+  /** Returns whether there was room for all. */
+  #addItems(entries: readonly unknown[]): boolean {
+    for (const entry of entries) {
+      if (!isRecord(entry)) continue;
+      this.#sizeBytes += JSON.stringify(entry).length;
+      if (this.items.length >= MAX_ITEMS || this.#sizeBytes > MAX_BYTES) return false;
+      this.items.push(entry);
+    }
+    return true;
   }
 }

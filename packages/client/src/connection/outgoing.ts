@@ -93,11 +93,6 @@ export function requireMethod(revision: string, method: string, direction?: Meth
   });
 }
 
-export function mayBecomeTask(generation: Generation, { method, task }: OutgoingRequest): boolean {
-  if (method !== "tools/call" || task === false) return false;
-  return generation.era === "modern" ? offersTasks(generation) : task !== undefined;
-}
-
 /** Whether a modern server has the tasks extension. */
 function offersTasks({ client }: Generation): boolean {
   return client.getServerCapabilities()?.extensions?.[TASKS_EXTENSION] !== undefined;

@@ -4,16 +4,13 @@
 // the task;
 // - progress of a call that became a task is delivered even after the call's answer, when the SDK has forgotten its
 // token;
+// - progress arrives at a bounded rate, and values that are nested too deeply do not arrive at all;
 // - an event stream that ends without its answer fails the call, which would otherwise wait until it times out.
-import {
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  isJSONRPCResultResponse,
-  type JSONRPCMessage,
-  type Transport,
-} from "@modelcontextprotocol/client";
+import { isJSONRPCResultResponse, type JSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 
 import { isRecord } from "@trunkline/core";
+import { isDeeperThan, MAX_MESSAGE_DEPTH, refusedAnswer } from "@trunkline/protocol";
+import { ProgressLimit } from "./progress-limit.js";
 
 /** Where {@link letAnswersThrough} puts a task created instead of a result. */
 export const TASK_META_KEY = "trunkline/createdTask";
@@ -30,6 +27,7 @@ export function letAnswersThrough(
   onProgress: (params: Readonly<Record<string, unknown>>) => void,
 ): void {
   const waiting = new Set<string | number>();
+  const progress = new ProgressLimit();
   let onmessage: Transport["onmessage"];
   Object.defineProperty(transport, "onmessage", {
     configurable: true,
@@ -38,20 +36,28 @@ export function letAnswersThrough(
       onmessage =
         handler &&
         ((message, extra) => {
-          if (isJSONRPCNotification(message) && isOwnProgress(message)) return onProgress({ ...message.params });
-          if (!("method" in message) && message.id !== undefined) waiting.delete(message.id);
-          handler(withoutItems(withTask(message)), extra);
+          if (!("method" in message)) {
+            if (message.id !== undefined && waiting.delete(message.id)) progress.flush();
+            handler(shallow(withoutItems(withTask(message))), extra);
+          } else if (message.method !== "notifications/progress") {
+            if (!isDeeperThan(message, MAX_MESSAGE_DEPTH)) handler(message, extra);
+          } else {
+            const { params } = message as { params?: Record<string, unknown> };
+            progress.take(params?.progressToken, () =>
+              isOwnToken(params?.progressToken) ? onProgress({ ...params }) : handler(message, extra),
+            );
+          }
         });
     },
   });
-  if (transport.hasPerRequestStream !== true) return;
   const send = transport.send.bind(transport);
   transport.send = async (message, options) => {
-    if (Array.isArray(message) || !isJSONRPCRequest(message) || options?.onRequestStreamEnd !== undefined) {
-      return await send(message, options);
-    }
+    if (!("method" in message) || !("id" in message)) return await send(message, options);
     const { id } = message;
     waiting.add(id);
+    if (transport.hasPerRequestStream !== true || options?.onRequestStreamEnd !== undefined) {
+      return await send(message, options);
+    }
     const onRequestStreamEnd = () => {
       if (!waiting.has(id)) return;
       onmessage?.({ jsonrpc: "2.0", id, error: { code: STREAM_ENDED_CODE, message: "no answer arrived" } });
@@ -65,9 +71,14 @@ export function letAnswersThrough(
   };
 }
 
-function isOwnProgress({ method, params }: { method: string; params?: Record<string, unknown> | undefined }): boolean {
-  const token = params?.progressToken;
-  return method === "notifications/progress" && typeof token === "string" && token.startsWith(PROGRESS_TOKEN_PREFIX);
+function isOwnToken(token: unknown): boolean {
+  return typeof token === "string" && token.startsWith(PROGRESS_TOKEN_PREFIX);
+}
+
+/** Replaces an answer that is nested too deeply with an error. */
+function shallow(message: JSONRPCMessage): JSONRPCMessage {
+  if (!("id" in message) || message.id === undefined || !isDeeperThan(message, MAX_MESSAGE_DEPTH)) return message;
+  return refusedAnswer(message.id, "tooDeep", 0) as JSONRPCMessage;
 }
 
 /** Holds items that bypass the SDK's schemas. */

@@ -1,6 +1,5 @@
 // The exchange on one connection: our requests, and the server's questions during them. Every question goes to the
 // channel whose call caused it. If that channel is unknown, the question is declined, never routed by guessing.
-import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { isInputRequiredResult, ProtocolError } from "@modelcontextprotocol/client";
 import {
@@ -22,7 +21,7 @@ import type { ServerDefinition } from "../config/loaded-config.js";
 import type { AskingOptions } from "./connection-options.js";
 import type { Generation } from "./generation.js";
 import { Notices, noticeKeyOf, progressKey } from "./notices.js";
-import { checkRevision, mayBecomeTask, type OutgoingRequest, paramsFor } from "./outgoing.js";
+import { checkRevision, type OutgoingRequest, paramsFor } from "./outgoing.js";
 import { PROGRESS_TOKEN_PREFIX, restoreItems, STREAM_ENDED_CODE } from "./raw-answers.js";
 import { createdTask, followTask, relatedTaskOf, statusText, type TaskState } from "./task-calls.js";
 import { UrlVisits } from "./url-visits.js";
@@ -67,6 +66,7 @@ export class Conversation {
   readonly #notices = new Notices();
   /** Calls that became tasks, by task id. */
   readonly #tasks = new Map<string, Call>();
+  #lastToken = 0;
   /** The level set for this server only. */
   #logLevel: string | undefined;
 
@@ -173,11 +173,12 @@ export class Conversation {
       notices: this.#notices,
       ask: (question) => this.#answering.ask(call, question, deadline.signal),
     });
-    using token = mayBecomeTask(generation, request) ? this.#progressToken(round) : undefined;
+    // Our own token: the SDK would lose progress that arrives together with the answer, or after it.
+    using token = this.#progressToken(round);
     let answered: Record<string, unknown> = {};
     for (;;) {
       const params = {
-        ...this.#params(generation, request, { channel: call.channel, progressToken: token?.value }),
+        ...this.#params(generation, request, { channel: call.channel, progressToken: token.value }),
         ...answered,
       };
       let result: Record<string, unknown>;
@@ -284,9 +285,9 @@ export class Conversation {
       );
   }
 
-  /** Creates a progress token that outlives the answer, for work that may continue after it. */
+  /** Creates a progress token. Its listener outlives the answer, because a task continues after it. */
   #progressToken({ onProgress }: Round): Disposable & { value: string } {
-    const value = `${PROGRESS_TOKEN_PREFIX}${randomUUID()}`;
+    const value = `${PROGRESS_TOKEN_PREFIX}${++this.#lastToken}`;
     const listening = this.#notices.listen(progressKey(value), ({ progress, total, message }) => {
       if (typeof progress !== "number") return;
       onProgress({

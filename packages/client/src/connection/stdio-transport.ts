@@ -5,7 +5,10 @@ import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { isFolderSync, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { DEFAULT_MAX_MESSAGE_BYTES, refusedAnswer } from "@trunkline/protocol";
 import spawn from "cross-spawn";
+import { LineSplitter } from "./line-splitter.js";
+import { Pace } from "./pace.js";
 import {
   forgetProcessTree,
   isProcessTreeAlive,
@@ -20,8 +23,8 @@ interface StdioTransportOptions {
   /** The child's whole environment: nothing of ours is added. */
   env: Readonly<Record<string, string>>;
   cwd?: string | undefined;
-  /** A longer message ends the connection, because it cannot be skipped safely. Default 256 MiB. */
-  maxMessageBytes?: number;
+  /** A longer answer is skipped and fails its request. Default 64 MB. */
+  maxMessageBytes?: number | undefined;
   /** Receives stdout lines that are not protocol messages. */
   onNoise?: (line: string) => void;
 }
@@ -31,11 +34,9 @@ export interface ProcessExit {
   signal: NodeJS.Signals | null;
 }
 
-const DEFAULT_MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 const STDERR_TAIL_LINES = 40;
 const STDERR_LINE_CHARS = 2_000;
 const NOISE_CHARS = 200;
-const NEWLINE = 0x0a;
 /** How long a server may take to exit once its input is closed, and again after SIGTERM. */
 const GRACE_MS = 1_000;
 const POLL_MS = 20;
@@ -57,6 +58,7 @@ export class StdioTransport implements Transport {
   #corked = false;
   #draining: Promise<void> | undefined;
   #closeReported = false;
+  readonly #pace = new Pace();
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -189,28 +191,22 @@ export class StdioTransport implements Transport {
 
   #readLines(child: ChildProcess): void {
     const { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES } = this.#options;
-    let parts: Buffer[] = [];
-    let sizeBytes = 0;
+    const splitter = new LineSplitter(
+      {
+        onLine: (bytes) => this.#takeLine(bytes),
+        onTooLarge: (id) => {
+          if (id === undefined) this.#refuseOutput(`a message of more than ${maxMessageBytes} bytes`);
+          else this.onmessage?.(refusedAnswer(id, "tooLarge", maxMessageBytes) as JSONRPCMessage);
+        },
+        onEndless: () => this.#refuseOutput("a message that does not end"),
+      },
+      { maxBytes: maxMessageBytes },
+    );
     child.stdout?.on("data", (chunk: Buffer) => {
-      let start = 0;
-      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-        const tail = chunk.subarray(start, end);
-        const line = parts.length === 0 ? tail : Buffer.concat([...parts, tail]);
-        parts = [];
-        sizeBytes = 0;
-        start = end + 1;
-        this.#takeLine(line);
-      }
-      if (start >= chunk.length) return;
-      parts.push(chunk.subarray(start));
-      sizeBytes += chunk.length - start;
-      if (sizeBytes <= maxMessageBytes) return;
-      parts = [];
-      sizeBytes = 0;
-      this.onerror?.(
-        new TrunklineError("PROTOCOL", `The server sent a message of more than ${maxMessageBytes} bytes.`),
-      );
-      void this.close();
+      splitter.push(chunk);
+      if (!this.#pace.isTooFast || child.stdout?.isPaused()) return;
+      child.stdout?.pause();
+      void this.#pace.slowDown().then(() => child.stdout?.resume());
     });
 
     let partial = "";
@@ -233,6 +229,13 @@ export class StdioTransport implements Transport {
     });
   }
 
+  /** Ends the connection: without an id, it is unknown which requests would never be answered. */
+  #refuseOutput(what: string): void {
+    this.onerror?.(new TrunklineError("RESULT_TOO_LARGE", `The server sent ${what}.`));
+    this.#child?.stdout?.destroy();
+    void this.close();
+  }
+
   #takeStderr(line: string): void {
     if (line.trim() === "") return;
     this.#stderrTail.push(line.slice(0, STDERR_LINE_CHARS));
@@ -251,8 +254,12 @@ export class StdioTransport implements Transport {
     }
     // Revision 2025-03-26 has batches: several messages on one line.
     for (const message of Array.isArray(parsed) ? parsed : [parsed]) {
-      if (isMessage(message)) this.onmessage?.(message);
-      else this.#noise(line);
+      if (!isMessage(message)) {
+        this.#noise(line);
+        continue;
+      }
+      if ("method" in message) this.#pace.count();
+      this.onmessage?.(message);
     }
   }
 

@@ -9,9 +9,11 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { type Logger, nestingVariable, redactedUrl, TrunklineError } from "@trunkline/core";
+import { DEFAULT_MAX_MESSAGE_BYTES } from "@trunkline/protocol";
 import type { ServerAuth } from "../auth/server-auth.js";
 import type { HttpServer, ServerDefinition, StdioServer } from "../config/loaded-config.js";
 import { withoutBatches } from "./batches.js";
+import { boundedFetch } from "./bounded-bodies.js";
 import { type RunPlaces, runFolder, withoutForeignPrograms } from "./run-folder.js";
 import { serverEnvironment } from "./server-environment.js";
 import { StdioTransport } from "./stdio-transport.js";
@@ -28,6 +30,8 @@ export interface TransportContext {
   places: RunPlaces;
   /** Adds the token to an HTTP server's requests. */
   auth?: ServerAuth | undefined;
+  /** The size limit for one message, for servers whose entry sets none. Default 64 MB. */
+  maxMessageBytes?: number | undefined;
   /** Called if a stream was lost and could not be reopened so far. */
   onStreamLost: () => void;
 }
@@ -81,14 +85,13 @@ function createStdio(definition: StdioServer, context: TransportContext): StdioT
     args: definition.args,
     cwd: definition.cwd ?? runFolder(definition.name, places),
     env: definition.trustsWorkspace ? environment : withoutForeignPrograms(environment, places.foreignFolders),
+    maxMessageBytes: maxMessageBytesOf(definition, context),
     onNoise: () => logger.debug("not a protocol message on stdout", { server: definition.name }),
   });
 }
 
-function createStreamableHttp(
-  definition: HttpServer,
-  { auth, onStreamLost }: TransportContext,
-): StreamableHTTPClientTransport {
+function createStreamableHttp(definition: HttpServer, context: TransportContext): StreamableHTTPClientTransport {
+  const { onStreamLost } = context;
   return new StreamableHTTPClientTransport(parseUrl(definition), {
     requestInit: { headers: { ...definition.headers } },
     reconnectionOptions: RECONNECTION,
@@ -97,20 +100,33 @@ function createStreamableHttp(
       const timer = setTimeout(reconnect, delayMs);
       return () => clearTimeout(timer);
     },
-    ...authorized(auth),
+    ...authorized(definition, context),
     // Throw, so the connection can ask the user for more scopes: only it knows whether a user is available, and for how
     // long.
     onInsufficientScope: "throw",
   });
 }
 
-function createSse(definition: HttpServer, { auth }: TransportContext): SSEClientTransport {
+function createSse(definition: HttpServer, context: TransportContext): SSEClientTransport {
   const headers = { ...definition.headers };
-  return new SSEClientTransport(parseUrl(definition), { requestInit: { headers }, ...authorized(auth) });
+  return new SSEClientTransport(parseUrl(definition), {
+    requestInit: { headers },
+    ...authorized(definition, context),
+  });
 }
 
-function authorized(auth: ServerAuth | undefined): { fetch: FetchLike; authProvider?: ServerAuth } {
-  return auth === undefined ? { fetch: fetchForServers } : { fetch: auth.watch(fetchForServers), authProvider: auth };
+function authorized(
+  definition: HttpServer,
+  context: TransportContext,
+): { fetch: FetchLike; authProvider?: ServerAuth } {
+  const { auth } = context;
+  const limits = { maxMessageBytes: maxMessageBytesOf(definition, context) };
+  const fetch = withoutBatches(boundedFetch(fetchForServers, limits));
+  return auth === undefined ? { fetch } : { fetch: auth.watch(fetch), authProvider: auth };
+}
+
+function maxMessageBytesOf(definition: ServerDefinition, context: TransportContext): number {
+  return definition.maxMessageBytes ?? context.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
 }
 
 function parseUrl({ name, url }: HttpServer): URL {
@@ -126,7 +142,7 @@ function parseUrl({ name, url }: HttpServer): URL {
 }
 
 /** All requests of a connection share one signal, so more than ten listeners at a time are not a leak. */
-const fetchForServers: FetchLike = withoutBatches((url, init) => {
+const fetchForServers: FetchLike = (url, init) => {
   if (init?.signal) setMaxListeners(0, init.signal);
   return fetch(url, init);
-});
+};

@@ -37,6 +37,13 @@ const LISTS: Record<CatalogueKind, { method: string; key: string; capability: Li
   templates: { method: "resources/templates/list", key: "resourceTemplates", capability: "resources" },
 };
 
+/**
+ * A server that keeps reporting changes is listed again only after a pause of this many times the last listing, so that
+ * it cannot keep us busy.
+ */
+const PAUSE_TIMES = 4;
+const MAX_PAUSE_MS = 10_000;
+
 export class HubMember {
   readonly connection: Connection;
   readonly #options: MemberOptions;
@@ -46,10 +53,17 @@ export class HubMember {
   readonly #fingerprints = new Map<CatalogueKind, string>();
   readonly #refreshing = new Map<CatalogueKind, Promise<void>>();
   readonly #again = new Set<CatalogueKind>();
+  /** Lists that changed while they were being read. */
+  readonly #announced = new Set<CatalogueKind>();
+  /** When a changed list may be read again, and the timers that wait for it. */
+  readonly #notBeforeMs = new Map<CatalogueKind, number>();
+  readonly #pauses = new Map<CatalogueKind, NodeJS.Timeout>();
+  #isClosed = false;
   readonly #background = new Set<Promise<void>>();
   /** With the policy `isolate`: the dedicated connections of channels. */
   readonly #isolated = new Map<object, Connection>();
   #tools: readonly SourcedTool[] = [];
+  #toolsByName: ReadonlyMap<string, SourcedTool> = new Map();
   #remarks: readonly string[] = [];
 
   constructor(definition: ServerDefinition, options: MemberOptions) {
@@ -60,7 +74,7 @@ export class HubMember {
       onListChanged: (kind) => {
         // Template lists are not prefetched: drop the cached list, and the next request fetches it again.
         if (kind === "resources") this.#lists.delete("templates");
-        this.#inBackground(this.#refresh(kind));
+        this.#announce(kind);
       },
     });
   }
@@ -81,7 +95,7 @@ export class HubMember {
 
   /** Returns a tool as last listed, even while the server is disconnected. */
   #knownTool(tool: string): SourcedTool | undefined {
-    return this.#tools.find((known) => known.tool === tool);
+    return this.#toolsByName.get(tool);
   }
 
   /** Why a connected server could not list its tools. */
@@ -224,6 +238,8 @@ export class HubMember {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const pause of this.#pauses.values()) clearTimeout(pause);
     await Promise.all([this.connection, ...this.#isolated.values()].map((connection) => connection.close()));
     await this.settled();
   }
@@ -277,7 +293,7 @@ export class HubMember {
     return this.connection.era === "modern" && this.connection.definition.type !== "stdio";
   }
 
-  /** Lists again. Changes that arrive in the meantime cause one more round, however many there are. */
+  /** Lists again. Requests that arrive in the meantime cause one more round, however many there are. */
   async #refresh(kind: CatalogueKind, signal?: AbortSignal): Promise<void> {
     const running = this.#refreshing.get(kind);
     if (running !== undefined) {
@@ -287,11 +303,34 @@ export class HubMember {
     const round = (async () => {
       do {
         this.#again.delete(kind);
+        const startedMs = performance.now();
         await this.#list(kind, signal);
+        const endedMs = performance.now();
+        this.#notBeforeMs.set(kind, endedMs + Math.min(MAX_PAUSE_MS, (endedMs - startedMs) * PAUSE_TIMES));
       } while (this.#again.has(kind));
-    })().finally(() => this.#refreshing.delete(kind));
+    })().finally(() => {
+      this.#refreshing.delete(kind);
+      if (this.#announced.delete(kind) && !this.#isClosed) this.#announce(kind);
+    });
     this.#refreshing.set(kind, round);
     await round;
+  }
+
+  /** Lists again because the server reported a change: now, or when its pause is over. */
+  #announce(kind: CatalogueKind): void {
+    if (this.#refreshing.has(kind)) {
+      this.#announced.add(kind);
+      return;
+    }
+    const waitMs = (this.#notBeforeMs.get(kind) ?? 0) - performance.now();
+    if (waitMs <= 0) this.#inBackground(this.#refresh(kind));
+    else if (!this.#pauses.has(kind)) {
+      const onEnd = () => {
+        this.#pauses.delete(kind);
+        this.#inBackground(this.#refresh(kind));
+      };
+      this.#pauses.set(kind, setTimeout(onEnd, waitMs).unref());
+    }
   }
 
   async #list(kind: CatalogueKind, signal: AbortSignal | undefined): Promise<void> {
@@ -327,6 +366,8 @@ export class HubMember {
           .flatMap((raw) => toSourcedTool(this.name, raw) ?? [])
           .filter(({ tool }) => isAllowed(tool, connection.definition.tools)),
       );
+      // Of several tools with one name, the first counts.
+      this.#toolsByName = new Map(this.#tools.map((tool) => [tool.tool, tool] as const).reverse());
     }
     if (connection.state === "connected") this.#options.onCatalogue(kind);
   }

@@ -40,6 +40,11 @@ export interface HubOptions {
   askPolicy?: AskPolicy;
   /** A call with more questions than this fails. Default 50. */
   maxQuestions?: number;
+  /**
+   * The size limit for one message of a server, for entries that set none. A larger answer fails its call with
+   * `RESULT_TOO_LARGE`. Default 64 MB.
+   */
+  maxMessageBytes?: number;
   /** The folders servers may work in, for channels that set none. */
   roots?: readonly Root[];
   /** The minimum level of servers' log messages. Default: each server decides. */

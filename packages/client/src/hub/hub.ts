@@ -356,6 +356,7 @@ export class Hub implements ToolSource, AsyncDisposable {
         foreignFolders: this.#config.foreignFolders ?? [this.#config.workspaceFolder],
       },
       connectLimitMs: this.#options.connectLimitMs,
+      maxMessageBytes: this.#options.maxMessageBytes,
       asking: {
         channel,
         policy: this.#options.askPolicy ?? "serialize",
