@@ -67,6 +67,9 @@ interface StoreParts {
   readonly guarded: GuardedPaths;
 }
 
+/** How often a search tries to see the index up to date while other processes keep writing. */
+const MOST_ATTEMPTS = 20;
+
 /** An open store: the operations of the contract as methods, and access to content by hash. */
 export class Store implements StoreMethods, AsyncDisposable {
   readonly #pool: StoreThreads;
@@ -156,11 +159,11 @@ export class Store implements StoreMethods, AsyncDisposable {
     const byMeaning = params.type !== "keyword" && params.hash === undefined;
     const embedded = byMeaning ? await this.#queryVector(params.query, options.signal) : undefined;
     const resolved = { ...this.#filters(params, options), pins: this.#sessions.current(options), embedded };
-    for (let acceptStale = this.#refusal !== undefined; ; acceptStale = true) {
+    for (let attempt = 1; ; attempt++) {
+      const acceptStale = this.#refusal !== undefined || attempt === MOST_ATTEMPTS;
       const found = await this.#pool.reader.search({ ...resolved, acceptStale }, rpc(options));
       if (!("behind" in found)) return found;
-      // A writer was killed between acknowledging a change and indexing it, or is at that point just now. Afterwards
-      // everything acknowledged before this search is in the index.
+      // A writer was killed between storing a change and indexing it, or is at that point just now.
       await this.#pool.writer.ready({}, rpc(options));
     }
   }

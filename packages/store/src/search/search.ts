@@ -49,7 +49,9 @@ export function search(
   const offset = params.cursor === undefined ? 0 : Number(decodeCursor(params.cursor, 1)[0]);
   return env.truth.reading(() =>
     env.index.reading(() => {
-      if (params.acceptStale !== true && reachedSeq(env.index) < currentSeq(env.truth)) return { behind: true };
+      // Reading the index first fixes its state before that of the documents, so it can be behind but never ahead.
+      const reached = reachedSeq(env.index);
+      if (reached < currentSeq(env.truth) && params.acceptStale !== true) return { behind: true };
       const scope = scopeOf(env, filtersOf(params));
       const { terms, corrections } = wordsOf(env.index, params);
       const pinned = pinnedEntries(env, params);
