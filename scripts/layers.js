@@ -40,7 +40,8 @@ export const LAYERS = {
       config: ["names"],
       auth: ["config"],
       connection: ["auth", "channel", "config"],
-      hub: ["auth", "channel", "config", "connection", "names", "results"],
+      pins: ["auth", "config", "names"],
+      hub: ["auth", "channel", "config", "connection", "names", "pins", "results"],
     },
   },
   store: {

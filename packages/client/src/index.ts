@@ -52,4 +52,6 @@ export type { ResourceUpdate } from "./hub/resource-subscriptions.js";
 export { type AgentTool, resourceTools } from "./hub/resource-tools.js";
 export { buildToolName, normalizeName, parseToolName, type ToolKey, toolNamePrefix } from "./names/name-styles.js";
 export { ToolNames } from "./names/names-table.js";
+export type { HoldReason } from "./pins/classify-change.js";
+export type { HeldEntry } from "./pins/server-pins.js";
 export { type RenderedResult, renderBlocks, renderText } from "./results/render-result.js";

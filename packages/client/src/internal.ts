@@ -9,4 +9,8 @@ export type { UrlElicitation } from "./channel/forms/typed-channel.js";
 export { type PolicyRules, type PolicyVerdict, verdictOn } from "./config/policy.js";
 export { dottedName, mayBelongTo, wireName } from "./names/name-styles.js";
 export { type RenamedTool, resolveToolName } from "./names/names-table.js";
+export { type ChangeVerdict, classifyChange, type HoldReason } from "./pins/classify-change.js";
+export { type KnownTool, Neighbours } from "./pins/neighbours.js";
+export type { Definition, PinKind } from "./pins/pinned-definition.js";
+export { heldError } from "./pins/server-pins.js";
 export { capText } from "./results/cap-text.js";

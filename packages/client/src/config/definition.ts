@@ -1,4 +1,5 @@
 // Turns a checked entry into a server definition: expands variables, resolves paths and reads the env file.
+import { createHash } from "node:crypto";
 import { isAbsolute, resolve } from "node:path";
 import { redactedUrl, secretsInArgs, secretsInUrl } from "@trunkline/core";
 import { authSettings } from "./auth-fields.js";
@@ -133,8 +134,21 @@ interface Filled {
 }
 
 function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset, text }: Filled): ServerDefinition {
-  const { name, scope, dialect, file, at, disabled, lazy, connectTimeoutMs, callTimeoutMs, tools, asks, readOnly } =
-    entry;
+  const {
+    name,
+    scope,
+    dialect,
+    file,
+    at,
+    disabled,
+    lazy,
+    connectTimeoutMs,
+    callTimeoutMs,
+    tools,
+    asks,
+    readOnly,
+    pin,
+  } = entry;
   const { maxMessageBytes } = entry;
   const common = {
     ...{ name, scope, dialect, file, line: at.line, disabled, lazy, connectTimeoutMs, callTimeoutMs },
@@ -142,6 +156,8 @@ function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset,
     ...(asks === undefined ? {} : { asks }),
     ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
     ...(readOnly === undefined ? {} : { readOnly }),
+    ...(pin === undefined ? {} : { pin }),
+    identity: identityOf(entry),
     trusted: options.trusted,
     trustsWorkspace: options.trustsWorkspace,
     ...(unset.length === 0 ? {} : { unset }),
@@ -167,6 +183,18 @@ function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset,
     ...(entry.envFile === undefined ? {} : { envFile: pathOf(text(entry.envFile), options) }),
     ...(cwdPath === undefined ? {} : { cwd: cwdPath }),
   };
+}
+
+/**
+ * The same for the same entry, with variables as written: a server keeps its pinned definitions in every workspace. A
+ * project's relative paths mean something else in another project, so its file counts too.
+ */
+function identityOf({ type, command, args, url, scope, file }: CheckedEntry): string {
+  const runs = type === "stdio" ? [command?.text ?? "", ...args.map(({ text }) => text)] : [url?.text ?? ""];
+  const where = scope === "user" ? [] : [file];
+  return createHash("sha256")
+    .update(JSON.stringify([type, runs, where]))
+    .digest("hex");
 }
 
 function pathOf(text: string, options: EntryPlaces): string {

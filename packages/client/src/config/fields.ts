@@ -17,7 +17,15 @@ export const WRITTEN_FIELDS = [
   "tools",
 ] as const;
 
-const KNOWN_FIELDS: readonly string[] = [...WRITTEN_FIELDS, "lazy", "asks", "readOnly", "maxMessageBytes", "auth"];
+const KNOWN_FIELDS: readonly string[] = [
+  ...WRITTEN_FIELDS,
+  "lazy",
+  "asks",
+  "readOnly",
+  "pin",
+  "maxMessageBytes",
+  "auth",
+];
 
 /** Other programs' names for these fields. */
 const ALIASES = wordSet(`transport transportType serverUrl httpUrl enabled includeTools enabledTools enabled_tools

@@ -23,6 +23,7 @@ export function fingerprintOf(entries: readonly CheckedEntry[]): string {
       entry.headers.map(({ name }) => name.toLowerCase()).sort(),
       // Only if present, so entries without it keep their fingerprint.
       ...(entry.readOnly === undefined ? [] : [{ readOnly: [...entry.readOnly].sort() }]),
+      ...(entry.pin === undefined ? [] : [{ pin: entry.pin }]),
       ...(entry.auth === undefined ? [] : [[entry.auth.grant, ...Object.keys(entry.auth.texts).sort()]]),
     ])
     .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -44,6 +45,7 @@ export function wouldRunOf(entries: readonly CheckedEntry[]): { name: string; wh
       ...(entry.type !== "stdio" && entry.headers.length > 0 ? [`headers: ${names(entry.headers)}`] : []),
       ...(entry.auth === undefined ? [] : [`auth: ${[entry.auth.grant, ...Object.keys(entry.auth.texts)].join(", ")}`]),
       ...(entry.readOnly === undefined ? [] : [`readOnly: ${entry.readOnly.map(quoted).join(", ")}`]),
+      ...(entry.pin === undefined ? [] : [`pin: ${entry.pin}`]),
       ...(entry.envFile === undefined ? [] : [`envFile: ${quoted(entry.envFile.text)}`]),
       ...(entry.cwd === undefined ? [] : [`cwd: ${quoted(entry.cwd.text)}`]),
       ...(entry.disabled ? ["disabled"] : []),

@@ -35,12 +35,16 @@ export interface EntrySettings {
   readonly asks?: boolean;
   /** Tools that only read although the server does not say so: globs over tool names. */
   readonly readOnly?: readonly string[];
+  /** What to do when the server changes a definition: hold every change, only note it, or nothing. */
+  readonly pin?: "hold" | "notice" | "off";
 }
 
 /** Common to all servers, whatever their transport. All values are expanded. */
 interface ServerCommon extends EntryOrigin, EntrySettings {
   /** The key in the configuration file. */
   readonly name: string;
+  /** Identifies what the entry runs or contacts, whatever its variables stand for: a hash. */
+  readonly identity?: string;
   /** The line where the entry starts. */
   readonly line?: number;
   /** False for an entry in a project's file that has not been approved: it is listed but not started. */

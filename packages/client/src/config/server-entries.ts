@@ -80,6 +80,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
   const lazy = fields.boolean("lazy") ?? origin.dialect === "metadata.mcp";
   const asks = fields.boolean("asks");
   const readOnly = readReadOnly(fields);
+  const pin = readPin(fields);
   const connectTimeoutMs = readTimeout(fields);
   const callTimeoutMs = readCallTimeout(fields);
   const maxMessageBytes = readMaxMessageBytes(fields);
@@ -96,6 +97,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
     ...(asks === undefined ? {} : { asks }),
     ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
     ...(readOnly === undefined ? {} : { readOnly }),
+    ...(pin === undefined ? {} : { pin }),
     ...(auth === undefined ? {} : { auth }),
   };
   return { entry, diagnostics: fields.diagnostics };
@@ -232,6 +234,14 @@ function readReadOnly(fields: FieldReader): readonly string[] | undefined {
   if (fields.isList("readOnly")) return fields.list("readOnly")?.map(({ text }) => text);
   const all = fields.boolean("readOnly");
   return all === undefined ? undefined : all ? ["*"] : [];
+}
+
+/** An unknown value holds: a typo must not switch a safeguard off. */
+function readPin(fields: FieldReader): "hold" | "notice" | "off" | undefined {
+  const text = fields.string("pin")?.text;
+  if (text === undefined || text === "hold" || text === "notice" || text === "off") return text;
+  fields.warn("pin", `"${text}" is not known; use "hold", "notice" or "off". "hold" is assumed`);
+  return "hold";
 }
 
 function readTools(fields: FieldReader): ToolFilter | undefined {

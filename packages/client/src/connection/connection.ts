@@ -107,6 +107,11 @@ export class Connection {
     return info === undefined ? undefined : { name: info.name, version: info.version };
   }
 
+  /** The server's instructions to the model. */
+  get instructions(): string | undefined {
+    return this.#generation?.client.getInstructions();
+  }
+
   get capabilities(): Readonly<Record<string, unknown>> {
     return this.#generation?.client.getServerCapabilities() ?? {};
   }

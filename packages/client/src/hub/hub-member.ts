@@ -18,11 +18,15 @@ import { isSessionExpired } from "../connection/connection-errors.js";
 import type { ConnectionOptions, ListKind } from "../connection/connection-options.js";
 import type { RequestOptions } from "../connection/server-conversation.js";
 import type { TaskWish } from "../connection/task-calls.js";
+import type { Definition, PinKind } from "../pins/pinned-definition.js";
+import { type HeldEntry, heldError, type ServerPins } from "../pins/server-pins.js";
 import { toSourcedTool } from "./catalogue-items.js";
 import type { HubCallOptions } from "./hub-options.js";
 
 /** What a member needs besides its definition, and its callbacks. */
 interface MemberOptions extends Omit<ConnectionOptions, "onConnected" | "onListChanged"> {
+  /** The definitions that were accepted so far. */
+  pins: ServerPins;
   /** Called when a list has been read again. */
   onCatalogue: (kind: CatalogueKind) => void;
 }
@@ -47,7 +51,10 @@ const MAX_PAUSE_MS = 10_000;
 export class HubMember {
   readonly connection: Connection;
   readonly #options: MemberOptions;
-  readonly #lists = new Map<CatalogueKind, readonly Record<string, unknown>[]>();
+  /** The lists as the server sent them, without held definitions. */
+  readonly #lists = new Map<CatalogueKind, readonly Definition[]>();
+  /** Tools and prompts as the server sent them, held ones included. */
+  readonly #listed = new Map<PinKind, readonly Definition[]>();
   /** Why a list is unknown although its server is connected. */
   readonly #failures = new Map<CatalogueKind, TrunklineError>();
   readonly #fingerprints = new Map<CatalogueKind, string>();
@@ -112,7 +119,7 @@ export class HubMember {
   async list(
     kind: CatalogueKind,
     { refresh, signal }: { refresh: boolean; signal: AbortSignal | undefined },
-  ): Promise<readonly Record<string, unknown>[]> {
+  ): Promise<readonly Definition[]> {
     await this.connection.connect(signal);
     await this.#refreshing.get(kind);
     if (refresh || !this.#lists.has(kind) || this.#failures.has(kind)) await this.#refresh(kind);
@@ -218,11 +225,59 @@ export class HubMember {
     return this.connection.state === "connected" ? (this.#lists.get(kind)?.length ?? 0) : 0;
   }
 
+  /** Whether any definition waits for approval. */
+  get isHolding(): boolean {
+    const { pins } = this.#options;
+    return pins.held("tools").length + pins.held("prompts").length > 0;
+  }
+
+  /** Definitions that wait for approval, as far as the configuration allows their use. */
+  get held(): readonly HeldEntry[] {
+    const { pins } = this.#options;
+    const { tools } = this.connection.definition;
+    return [...pins.held("tools").filter(({ name }) => isAllowed(name, tools)), ...pins.held("prompts")].map(
+      (item) => ({ ...item, server: this.name }),
+    );
+  }
+
+  /** Looks whether held definitions were approved meanwhile, in another process, and offers those. */
+  async recheckHeld(): Promise<void> {
+    for (const kind of ["tools", "prompts"] as const) {
+      if (await this.#options.pins.isStillHeld(kind)) continue;
+      await this.#offer(kind, this.#listed.get(kind) ?? []);
+      this.#options.onCatalogue(kind);
+    }
+  }
+
+  /** Accepts held definitions as they are now. */
+  async approve(kind: PinKind, names: readonly string[]): Promise<void> {
+    await this.#options.pins.approve(kind, names);
+    await this.recheckHeld();
+  }
+
+  /** The tools that the server is known to have, even if it was not connected by this hub. */
+  async knownTools() {
+    return await this.#options.pins.knownTools();
+  }
+
   /** Sends a request on the calling channel's connection, connecting it if necessary. */
-  async request(request: RequestSource, options: RequestOptions = {}): Promise<Record<string, unknown>> {
+  async request(source: RequestSource, options: RequestOptions = {}): Promise<Record<string, unknown>> {
+    if (this.isHolding) await this.recheckHeld();
+    // Checked when the request is built: connecting lists the tools again.
+    const request = () => this.#requireNotHeld(typeof source === "function" ? source() : source);
     const channel = options.channel ?? currentChannel();
     const connection = this.#mayIsolate(channel) ? await this.#isolatedFor(channel, options.signal) : this.connection;
     return await connection.request(request, options);
+  }
+
+  #requireNotHeld<T extends { readonly method: string; readonly params: Readonly<Record<string, unknown>> }>(
+    request: T,
+  ): T {
+    const kind = request.method === "tools/call" ? "tools" : request.method === "prompts/get" ? "prompts" : undefined;
+    if (kind === undefined) return request;
+    const held = this.#options.pins.held(kind).find(({ name }) => name === request.params.name);
+    if (held !== undefined) throw heldError({ ...held, server: this.name });
+    return request;
   }
 
   /** Closes the dedicated connection of a party. */
@@ -278,6 +333,8 @@ export class HubMember {
     this.#lists.delete("templates");
     // The other counts are only for the status, so no call has to wait for them.
     this.#inBackground(Promise.all([this.#refresh("resources"), this.#refresh("prompts")]).then(() => {}));
+    const { instructions: text } = this.connection;
+    if (text !== undefined) this.#inBackground(this.#options.pins.check("instructions", [{ text }]).then(() => {}));
     this.#tellLogLevel(this.connection);
   }
 
@@ -336,7 +393,7 @@ export class HubMember {
   async #list(kind: CatalogueKind, signal: AbortSignal | undefined): Promise<void> {
     const { connection } = this;
     const { method, key, capability } = LISTS[kind];
-    let items: readonly Record<string, unknown>[] = [];
+    let items: readonly Definition[] = [];
     let failure: TrunklineError | undefined;
     try {
       if (connection.capabilities[capability] !== undefined) {
@@ -356,20 +413,32 @@ export class HubMember {
         this.#options.logger.warn("list failed", { server: this.name, method, error: failure });
       }
     }
-    this.#lists.set(kind, items);
+    // A list that could not be read says nothing about the definitions.
+    const isPinned = failure === undefined && connection.capabilities[capability] !== undefined;
+    await this.#offer(kind, items, isPinned);
     if (failure === undefined) this.#failures.delete(kind);
     else this.#failures.set(kind, failure);
-    if (kind !== "templates") this.#fingerprints.set(kind, contentIdOf(JSON.stringify(items)));
-    if (kind === "tools") {
-      this.#tools = this.#usable(
-        items
-          .flatMap((raw) => toSourcedTool(this.name, raw) ?? [])
-          .filter(({ tool }) => isAllowed(tool, connection.definition.tools)),
-      );
-      // Of several tools with one name, the first counts.
-      this.#toolsByName = new Map(this.#tools.map((tool) => [tool.tool, tool] as const).reverse());
-    }
     if (connection.state === "connected") this.#options.onCatalogue(kind);
+  }
+
+  /** Compares a list with the pinned definitions, and makes the accepted part of it the current list. */
+  async #offer(kind: CatalogueKind, items: readonly Definition[], isPinned = true): Promise<void> {
+    let fingerprint = kind === "templates" ? "" : contentIdOf(JSON.stringify(items));
+    let offered = items;
+    if (isPinned && (kind === "tools" || kind === "prompts")) {
+      offered = await this.#options.pins.check(kind, items, fingerprint);
+      this.#listed.set(kind, items);
+      if (offered.length !== items.length) fingerprint = contentIdOf(JSON.stringify(offered));
+    }
+    this.#lists.set(kind, offered);
+    this.#fingerprints.set(kind, fingerprint);
+    if (kind !== "tools") return;
+    const { tools } = this.connection.definition;
+    this.#tools = this.#usable(
+      offered.flatMap((raw) => toSourcedTool(this.name, raw) ?? []).filter(({ tool }) => isAllowed(tool, tools)),
+    );
+    // Of several tools with one name, the first counts.
+    this.#toolsByName = new Map(this.#tools.map((tool) => [tool.tool, tool] as const).reverse());
   }
 
   /** Filters out tools whose header declarations violate the specification. */

@@ -4,8 +4,10 @@ import { isTrunklineError, type Logger, nearestNames, type SourcedTool, Trunklin
 import { authenticateTool, SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
 import { isConnectable, type ListKind } from "../connection/connection-options.js";
-import { mayBelongTo, toolNamePrefix } from "../names/name-styles.js";
+import { bareName, dottedName, mayBelongTo, type ToolKey, toolNamePrefix } from "../names/name-styles.js";
 import { ToolNames } from "../names/names-table.js";
+import type { KnownTool } from "../pins/neighbours.js";
+import { heldError } from "../pins/server-pins.js";
 import type { CatalogueFingerprints } from "./hub-events.js";
 import type { HubMember } from "./hub-member.js";
 
@@ -19,6 +21,8 @@ export class HubMembers implements Iterable<HubMember> {
   readonly #members = new Map<string, HubMember>();
   readonly #options: HubMembersOptions;
   #names: ToolNames<SourcedTool> | undefined;
+  /** The tools of servers that are not connected, by server: of those whose tool names can be confused with others. */
+  readonly #known = new Map<string, readonly ToolKey[]>();
 
   constructor(options: HubMembersOptions) {
     this.#options = options;
@@ -55,7 +59,10 @@ export class HubMembers implements Iterable<HubMember> {
       const definition = wanted.get(member.name);
       return definition === undefined || identityOf(definition) !== identityOf(member.connection.definition);
     });
-    for (const member of gone) this.#members.delete(member.name);
+    for (const { name } of gone) {
+      this.#members.delete(name);
+      this.#known.delete(name);
+    }
     const fresh = definitions
       .filter(({ name }) => !this.#members.has(name))
       .map((definition) => this.#options.create(definition));
@@ -66,6 +73,7 @@ export class HubMembers implements Iterable<HubMember> {
 
   /** Connects a server if possible. */
   async tryConnect(member: HubMember, signal: AbortSignal | undefined): Promise<void> {
+    await this.#loadKnown();
     try {
       await member.connection.connect(signal);
     } catch (error) {
@@ -104,7 +112,13 @@ export class HubMembers implements Iterable<HubMember> {
 
   /** The name table, cached until {@link toolsChanged}. */
   names(): ToolNames<SourcedTool> {
-    this.#names ??= new ToolNames(this.tools());
+    if (this.#names === undefined) {
+      const away = this.#candidates().filter(({ connection }) => connection.state !== "connected");
+      this.#names = new ToolNames(
+        this.tools(),
+        away.flatMap(({ name }) => this.#known.get(name) ?? []),
+      );
+    }
     return this.#names;
   }
 
@@ -120,7 +134,7 @@ export class HubMembers implements Iterable<HubMember> {
     const candidates = this.#waiting().filter((member) => mayBelongTo(name, member.name));
     await Promise.all(candidates.map((member) => this.tryConnect(member, signal)));
     try {
-      return this.names().resolve(name);
+      return await this.resolve(name);
     } catch (error) {
       if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
       const signIn = this.#signInTool(name);
@@ -134,7 +148,96 @@ export class HubMembers implements Iterable<HubMember> {
     }
     // Connect the rest only to suggest the nearest name: nothing is called that was not requested.
     await Promise.all(this.#waiting().map((member) => this.tryConnect(member, signal)));
-    return this.names().resolve(name);
+    return await this.resolve(name);
+  }
+
+  /**
+   * Returns the tool with this dotted name without waiting; undefined if there is none, or if another server may have it
+   * too.
+   */
+  live(name: string): SourcedTool | undefined {
+    const tool = this.names().dotted(name);
+    return tool === undefined || this.#unknownOwner(name, tool) !== undefined ? undefined : tool;
+  }
+
+  /**
+   * Finds the tool that a name refers to among the servers as they are. A held tool is `DENIED`. A name that could be
+   * the tool of a server whose tools are unknown is `AMBIGUOUS`: its meaning must not depend on which server answers.
+   */
+  async resolve(name: string): Promise<SourcedTool> {
+    let tool: SourcedTool;
+    try {
+      tool = this.names().resolve(name);
+    } catch (error) {
+      const holding = this.sorted().filter(({ isHolding }) => isHolding);
+      if (!isTrunklineError(error, "TOOL_NOT_FOUND") || holding.length === 0) throw error;
+      await Promise.all(holding.map((member) => member.recheckHeld()));
+      this.#throwIfHeld(name, holding);
+      // It may have been approved just now.
+      tool = this.names().resolve(name);
+    }
+    const other = this.#unknownOwner(name, tool);
+    if (other === undefined) return tool;
+    const sure = this.names().name(tool, "prefixed");
+    throw new TrunklineError(
+      "AMBIGUOUS",
+      `"${name}" can be a tool of "${tool.server}" or of "${other}", whose tools are unknown because it is not connected.`,
+      { hint: `For the tool of "${tool.server}", use ${sure}.`, data: { candidates: [sure] } },
+    );
+  }
+
+  /** The server that a dotted name may belong to as well, if its tools are not known. */
+  #unknownOwner(name: string, tool: ToolKey): string | undefined {
+    if (name !== dottedName(tool)) return undefined;
+    return this.#candidates().find(
+      ({ name: server, connection }) =>
+        server !== tool.server &&
+        name.startsWith(`${server}.`) &&
+        connection.state !== "connected" &&
+        (this.#known.get(server)?.length ?? 0) === 0,
+    )?.name;
+  }
+
+  #throwIfHeld(name: string, holding: readonly HubMember[]): void {
+    const held = holding.flatMap((member) => member.held).filter(({ kind }) => kind === "tools");
+    const found = new ToolNames(held.map((item) => ({ ...item, tool: item.name }))).named(name);
+    if (found[0] !== undefined) throw heldError(found[0]);
+  }
+
+  /** The tools that all servers are known to have, connected or not, and those they used to have. */
+  async knownTools(): Promise<readonly KnownTool[]> {
+    return (await Promise.all(this.#candidates().map((member) => member.knownTools()))).flat();
+  }
+
+  /** Servers that can have tools: neither disabled nor unapproved. */
+  #candidates(): HubMember[] {
+    return this.sorted().filter(({ connection }) => isConnectable(connection.state));
+  }
+
+  /**
+   * Reads the pinned tools of servers that are not connected, if their tool names can be confused with those of others.
+   * In most configurations no two servers are like that, and nothing is read.
+   */
+  async #loadKnown(): Promise<void> {
+    const members = this.#candidates();
+    const bare = members.map(({ name }) => bareName(name));
+    const missing = members.filter(
+      (member, at) =>
+        !this.#known.has(member.name) &&
+        member.connection.state !== "connected" &&
+        bare.some((other, index) => index !== at && (other.startsWith(bare[at] ?? "") || bare[at]?.startsWith(other))),
+    );
+    if (missing.length === 0) return;
+    await Promise.all(
+      missing.map(async (member) => {
+        const known = await member.knownTools();
+        this.#known.set(
+          member.name,
+          known.filter(({ gone }) => gone !== true),
+        );
+      }),
+    );
+    this.toolsChanged();
   }
 
   /** Computes one fingerprint per kind of list, which changes when the servers' lists change. */

@@ -49,8 +49,10 @@ export interface HubOptions {
   roots?: readonly Root[];
   /** The minimum level of servers' log messages. Default: each server decides. */
   logLevel?: string;
-  /** Where sign-ins are saved, so they outlive the hub. */
+  /** Where sign-ins and accepted definitions are saved, so they outlive the hub. */
   home?: string;
+  /** Whether tools are offered under their own names, without the server's: then two servers can have the same one. */
+  plainNames?: boolean;
   /** Shows the user the URL for signing in. Without it the user is not asked, and the error explains how to sign in. */
   signIn?: SignIn;
   /** How long the user may take to sign in. Default 5 minutes. */

@@ -3,6 +3,7 @@ import { isTrunklineError, REDACTED, type Redactor, redactedArgs, redactedUrl, T
 import type { SignInReport } from "../auth/sign-in-report.js";
 import type { AuthSettings, LoadedConfig, ServerDefinition } from "../config/loaded-config.js";
 import type { ServerState } from "../connection/connection-options.js";
+import { heldError } from "../pins/server-pins.js";
 import type { HubMember } from "./hub-member.js";
 import type { HubWarning } from "./hub-options.js";
 
@@ -80,7 +81,13 @@ export function warningsOf(
   const leftOut = members.flatMap(({ name, remarks: own }) =>
     own.map((message) => ({ message: redactor.text(message), server: name })),
   );
-  return [...redactor.value(remarks), ...failures, ...leftOut];
+  const held = members.flatMap((member) =>
+    member.held.map((item) => {
+      const { message, hint } = redactedError(heldError(item), redactor);
+      return { message, server: member.name, ...(hint === undefined ? {} : { hint }) };
+    }),
+  );
+  return [...redactor.value(remarks), ...failures, ...leftOut, ...held];
 }
 
 /** Copies an error with all known secrets redacted. */

@@ -19,6 +19,7 @@ import { type Channel, partyOf, type Root, runWithChannel } from "../channel/cha
 import type { LoadedConfig, ServerDefinition } from "../config/loaded-config.js";
 import { type ToolKey, toolNamePrefix } from "../names/name-styles.js";
 import type { ToolNames } from "../names/names-table.js";
+import { type HeldEntry, ServerPins } from "../pins/server-pins.js";
 import { renderText } from "../results/render-result.js";
 import type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./catalogue-items.js";
 import { type CatalogueListener, HubEvents, type Listener, type NotificationListener } from "./hub-events.js";
@@ -87,6 +88,26 @@ export class Hub implements ToolSource, AsyncDisposable {
     return this.#members.tools();
   }
 
+  /**
+   * Tools and prompts that are not offered, because their definition changed in a way that needs approval, with the
+   * reasons.
+   */
+  held(): readonly HeldEntry[] {
+    return this.#members.sorted().flatMap((member) => member.held);
+  }
+
+  /** Looks whether held definitions were approved in another process. Does nothing if none is held. */
+  async recheckHeld(): Promise<void> {
+    const holding = this.#members.sorted().filter(({ isHolding }) => isHolding);
+    await Promise.all(holding.map((member) => member.recheckHeld()));
+  }
+
+  /** Accepts a held definition: ask a person first. Without a kind, accepts the tool or prompt with this name. */
+  async approve(server: string, name: string): Promise<void> {
+    const member = this.#members.get(server);
+    for (const { kind } of member.held.filter((item) => item.name === name)) await member.approve(kind, [name]);
+  }
+
   /** The current table of tools and their names. */
   names(): ToolNames<SourcedTool> {
     return this.#members.names();
@@ -137,6 +158,16 @@ export class Hub implements ToolSource, AsyncDisposable {
   /** Finds the tool with this name, connecting the servers it may belong to. */
   async findTool(name: string, signal?: AbortSignal): Promise<SourcedTool> {
     return await this.#redacting(this.#members.findTool(name, signal));
+  }
+
+  /** Finds the tool with this dotted name among connected servers, without waiting; undefined if that is not certain. */
+  liveTool(name: string): SourcedTool | undefined {
+    return this.#members.live(name);
+  }
+
+  /** Finds the tool that a name refers to among the connected servers. Connects nothing. */
+  async resolveTool(name: string): Promise<SourcedTool> {
+    return await this.#redacting(this.#members.resolve(name));
   }
 
   async callTool(
@@ -349,6 +380,12 @@ export class Hub implements ToolSource, AsyncDisposable {
     const answers = this.#options.answers ?? channel?.abilities ?? {};
     const member: HubMember = new HubMember(definition, {
       clientInfo,
+      pins: new ServerPins(definition, {
+        home: this.#options.home,
+        logger: this.#logger,
+        plainNames: this.#options.plainNames,
+        others: () => this.#members.knownTools(),
+      }),
       logger: this.#logger,
       env: env ?? getDefaultEnvironment(),
       places: {

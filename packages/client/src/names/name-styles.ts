@@ -146,7 +146,11 @@ function sha256(text: string): string {
 
 /** Whether a name, in any style, could belong to a tool of this server. False positives are fine: the table decides. */
 export function mayBelongTo(name: string, server: string): boolean {
-  const bare = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
-  const owner = bare(server);
-  return bare(name).startsWith(owner) || bare(name).startsWith(`mcp${owner}`);
+  const owner = bareName(server);
+  return bareName(name).startsWith(owner) || bareName(name).startsWith(`mcp${owner}`);
+}
+
+/** Letters and digits only: names that are written the same in some style have the same bare name. */
+export function bareName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
 }

@@ -46,23 +46,34 @@ const SUGGESTIONS = 3;
  */
 export class ToolNames<T extends ToolKey = ToolKey> {
   readonly #tools: ReadonlyMap<string, T>;
+  /** The tools of servers that are not connected, by every name they have. */
+  readonly #away: ReadonlyMap<string, readonly ToolKey[]>;
   readonly #styles: ReadonlyMap<NameStyle, StyleTable<T>>;
   readonly #renamed: readonly RenamedTool[];
 
-  constructor(tools: Iterable<T>) {
+  /** `away` are the tools of servers that are not connected: a name they share with another tool is as ambiguous. */
+  constructor(tools: Iterable<T>, away: Iterable<ToolKey> = []) {
     const byId = new Map<string, T>();
     for (const tool of tools) {
       const id = pairId(tool);
       if (!byId.has(id)) byId.set(id, tool);
     }
+    const all = new Map<string, ToolKey>(byId);
+    for (const tool of away) if (!all.has(pairId(tool))) all.set(pairId(tool), tool);
+    const awayOf = new Map<string, ToolKey[]>();
     const styles = new Map<NameStyle, StyleTable<T>>();
     const renamed: RenamedTool[] = [];
     for (const style of NAME_STYLES) {
-      const names = style === "dotted" ? dottedNames(byId) : distinctNames(style, byId);
+      const names = style === "dotted" ? dottedNames(all) : distinctNames(style, all);
       const toolsOf = new Map<string, T[]>();
       const renamedOf = new Map<string, T[]>();
-      for (const [id, tool] of byId) {
+      for (const [id, key] of all) {
         const entry = names.get(id) as NameEntry; // distinctNames returns an entry for every id
+        const tool = byId.get(id);
+        if (tool === undefined) {
+          for (const name of new Set([entry.name, entry.plain])) push(awayOf, name, key);
+          continue;
+        }
         push(toolsOf, entry.name, tool);
         if (entry.reason === undefined) continue;
         push(renamedOf, entry.plain, tool);
@@ -76,13 +87,14 @@ export class ToolNames<T extends ToolKey = ToolKey> {
           collidesWith: entry.rivals
             .filter((rival) => rival !== id)
             .slice(0, LISTED_CANDIDATES)
-            .map((rival) => dottedName(byId.get(rival) as T))
+            .map((rival) => dottedName(all.get(rival) as ToolKey))
             .sort(byCodeUnit),
         });
       }
       styles.set(style, { nameOf: new Map([...names].map(([id, { name }]) => [id, name])), toolsOf, renamedOf });
     }
     this.#tools = byId;
+    this.#away = awayOf;
     this.#styles = styles;
     this.#renamed = renamed.sort((a, b) => byCodeUnit(dottedName(a), dottedName(b)) || byCodeUnit(a.style, b.style));
   }
@@ -121,8 +133,15 @@ export class ToolNames<T extends ToolKey = ToolKey> {
   resolve(name: string, options: ResolveOptions = {}): T {
     const [tool, ...more] = this.#lookUp(name, options.style);
     if (tool === undefined) throw this.#notFound(name, options.style);
-    if (more.length > 0) throw this.#ambiguous(name, [tool, ...more]);
+    const others: readonly ToolKey[] = [...more, ...this.#rivalsAway(name, tool, options.style)];
+    if (others.length > 0) throw this.#ambiguous(name, [tool, ...others]);
     return tool;
+  }
+
+  /** The tool with this dotted name; undefined if there is none or if several share the name. */
+  dotted(name: string): T | undefined {
+    const [tool, ...more] = this.#style("dotted").toolsOf.get(name) ?? [];
+    return more.length > 0 || this.#away.has(name) ? undefined : tool;
   }
 
   /**
@@ -132,21 +151,28 @@ export class ToolNames<T extends ToolKey = ToolKey> {
    */
   match(pattern: string): readonly T[] {
     const tools = this.#lookUp(pattern, undefined);
-    if (tools.length > 1 && (!isGlob(pattern) || this.#named(pattern).length > 0))
-      throw this.#ambiguous(pattern, tools);
+    if (tools.length > 1 && (!isGlob(pattern) || this.named(pattern).length > 0)) throw this.#ambiguous(pattern, tools);
     if (tools.length === 0) throw this.#notFound(pattern, undefined);
     return tools;
+  }
+
+  /** Tools of servers that are not connected with the same name. Names other than dotted ones are unique in their style. */
+  #rivalsAway(name: string, tool: T, style: NameStyle | undefined): readonly ToolKey[] {
+    if (style !== undefined && style !== "dotted") return [];
+    const rivals = new Map((this.#away.get(name) ?? []).map((key) => [pairId(key), key]));
+    rivals.delete(pairId(tool));
+    return [...rivals.values()];
   }
 
   #lookUp(name: string, style: NameStyle | undefined): readonly T[] {
     if (style !== undefined) return this.#style(style).toolsOf.get(name) ?? [];
     // A tool name may contain a star, so exact matches come before globs.
-    const named = this.#named(name);
+    const named = this.named(name);
     return named.length === 0 && isGlob(name) ? this.#globbed(name) : named;
   }
 
   /** Finds the tools with this name in some style, or else those that would have it if they had not been renamed. */
-  #named(name: string): readonly T[] {
+  named(name: string): readonly T[] {
     for (const map of ["toolsOf", "renamedOf"] as const) {
       const found = new Set([...this.#styles.values()].flatMap((table) => table[map].get(name) ?? []));
       if (found.size > 0) return [...found];
@@ -168,13 +194,16 @@ export class ToolNames<T extends ToolKey = ToolKey> {
   }
 
   /** A name that {@link resolve} understands: dotted if that is unambiguous. */
-  #address(tool: T): string {
+  #address(tool: ToolKey): string {
     const styles = ["dotted", "prefixed", "wire", "uri", "hyphenated"] as const;
-    const style = styles.find((candidate) => this.#named(this.name(tool, candidate)).length === 1);
-    return this.name(tool, style ?? "dotted");
+    const style = styles.find((candidate) => {
+      const name = this.name(tool, candidate);
+      return this.named(name).length + (this.#away.get(name)?.length ?? 0) === 1;
+    });
+    return this.name(tool, style ?? "prefixed");
   }
 
-  #ambiguous(name: string, tools: readonly T[]): TrunklineError {
+  #ambiguous(name: string, tools: readonly ToolKey[]): TrunklineError {
     const candidates = tools.map((tool) => this.#address(tool)).sort(byCodeUnit);
     const listed = candidates.slice(0, LISTED_CANDIDATES).join(", ");
     const more = candidates.length - LISTED_CANDIDATES;

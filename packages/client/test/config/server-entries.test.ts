@@ -45,6 +45,7 @@ describe("reading an entry", () => {
     const config = await loadText('{"mcpServers": {"s":\n {"command": "c"}}}', { as: "m.json" });
     expect(server(config, "s")).toEqual({
       name: "s",
+      identity: expect.stringMatching(/^[0-9a-f]{64}$/),
       type: "stdio",
       scope: "explicit",
       dialect: "mcpServers",

@@ -43,6 +43,11 @@ export interface Operation {
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
   /** Whether `atomic` can undo the operation. */
   readonly undoable?: boolean | undefined;
+  /**
+   * Present if the definition is held: asks the user to accept it, and returns the operation to use instead. Rejects with
+   * `DENIED` and the reasons.
+   */
+  readonly release?: ((context: Pick<OperationContext, "exchange" | "signal">) => Promise<Operation>) | undefined;
   /** Normalizes parameters for `run`. Throws `INVALID_ARGUMENT` with the nearest known name. */
   validate(params: Params): Params;
   /** Rejects with a `TrunklineError`. */

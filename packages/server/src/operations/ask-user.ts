@@ -48,6 +48,22 @@ export async function approveOperation(operation: Operation, params: Params, con
   });
 }
 
+/** Whether the user accepts a changed definition. The message is made of clauses that may quote the server. */
+export async function acceptsDefinition(
+  { name, server, reasons }: { name: string; server: string; reasons: readonly string[] },
+  context: Pick<OperationContext, "exchange" | "signal">,
+): Promise<boolean> {
+  const why = shortened(printable(reasons.join("; ")));
+  const answer = await askUser({
+    context,
+    operation: name,
+    server,
+    message: `${printable(name)} was held back, because ${why}. Use it anyway, now and later?`,
+    field: { name: "accept", schema: { type: "boolean", title: "Accept the new definition", default: false } },
+  });
+  return answer === true;
+}
+
 /** Asks whether something is allowed, and for how long. `offered` lists the answers besides "no". */
 export async function askDecision(
   question: Omit<UserQuestion, "field">,

@@ -1,4 +1,5 @@
 // `describe`: what can be done, in as few words as possible, with schemas only on request.
+import type { HeldEntry } from "@trunkline/client";
 import {
   abortError,
   type Embedder,
@@ -6,6 +7,7 @@ import {
   type Logger,
   nearestNames,
   param,
+  printable,
   type SourcedTool,
   signatureOf,
   sleep,
@@ -181,9 +183,9 @@ class Describer {
   async #toolCard(target: string, server: string): Promise<unknown> {
     const known = (await this.#options.upstreams.servers()).find(({ status }) => status.name === server);
     const tools = known?.tools ?? [];
-    const { resolveToolName } = await import("@trunkline/client/internal");
+    const { ToolNames } = await import("@trunkline/client");
     try {
-      const tool = resolveToolName(target, tools);
+      const tool = new ToolNames(tools).resolve(target);
       const kind = kindOf(tool, known?.status.config.readOnly);
       const { description, inputSchema, outputSchema, annotations } = tool;
       return {
@@ -196,6 +198,9 @@ class Describer {
       };
     } catch (error) {
       if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
+      const held = known?.held.map((item) => ({ ...item, tool: item.name })) ?? [];
+      const [found] = new ToolNames(held).named(target);
+      if (found !== undefined) return { ...heldLine(found), hint: HELD_HINT };
       throw this.#unknown(target, known === undefined ? [] : [known]);
     }
   }
@@ -312,13 +317,14 @@ function operationCard({ name, kind, summary, schema, example }: Operation): unk
   return { name, kind, summary, schema, ...(example === undefined ? {} : { example }) };
 }
 
-function serverLine({ status, tools }: KnownServer): unknown {
+function serverLine({ status, tools, held }: KnownServer): unknown {
   const { name, state } = status;
   const note = noteOf(status, tools);
   return {
     name,
     ...(tools === undefined ? {} : { tools: tools.length }),
     state,
+    ...(held.length === 0 ? {} : { held: held.length }),
     ...(note === undefined ? {} : { note }),
   };
 }
@@ -333,7 +339,7 @@ function noteOf({ name, state }: KnownServer["status"], tools: KnownServer["tool
   return state === "failed" && tools !== undefined ? "Tools are from the last connection." : undefined;
 }
 
-function serverCard({ status, tools }: KnownServer, page: Page): unknown {
+function serverCard({ status, tools, held }: KnownServer, page: Page): unknown {
   const { name, state, config } = status;
   const note = noteOf(status, tools);
   const signIn: Line[] =
@@ -354,7 +360,22 @@ function serverCard({ status, tools }: KnownServer, page: Page): unknown {
     }),
   );
   const { items, cursor } = pageOf([...signIn, ...lines], page);
-  return { server: name, state, tools: items, total: lines.length, ...cursor, ...(note === undefined ? {} : { note }) };
+  return {
+    server: name,
+    state,
+    tools: items,
+    total: lines.length,
+    ...cursor,
+    ...(held.length === 0 ? {} : { held: held.map(heldLine), hint: HELD_HINT }),
+    ...(note === undefined ? {} : { note }),
+  };
+}
+
+const HELD_HINT =
+  "A held tool cannot be called until the user accepts its definition: trunkline tools --changes shows it.";
+
+function heldLine({ server, name, reasons }: HeldEntry): { name: string; held: string } {
+  return { name: `${server}.${name}`, held: printable(reasons.map(({ text }) => text).join("; ")) };
 }
 
 /** Returns one page of a list and the cursor for the next. */

@@ -15,6 +15,7 @@ import type { Operation, OperationRegistry } from "../interfaces/operation.js";
 import { Upstreams } from "../upstreams/upstreams.js";
 import { loadDefinitions } from "./define.js";
 import { describeOperation } from "./describe.js";
+import { heldOperation, heldToolOf } from "./held-operation.js";
 import { type AccessOptions, StoreCalls } from "./store-calls.js";
 import { storeOperations, type TokenReport } from "./store-operations.js";
 import { upstreamOperation } from "./upstream-operation.js";
@@ -122,7 +123,7 @@ class UpstreamFinder {
     { signal, builtin }: { signal: AbortSignal | undefined; builtin: readonly Operation[] },
   ): Promise<Operation> {
     const hub = await this.#upstreams.followed();
-    const live = liveTool(hub, name);
+    const live = hub.liveTool(name);
     if (live !== undefined) return this.#operation(hub, live);
     // The client is already loaded, because the hub comes from it.
     const { mayBelongTo } = await import("@trunkline/client/internal");
@@ -133,8 +134,10 @@ class UpstreamFinder {
     );
     if (signal?.aborted) throw abortError(signal, name);
     try {
-      return this.#operation(hub, hub.names().resolve(name));
+      return this.#operation(hub, await hub.resolveTool(name));
     } catch (error) {
+      const held = heldToolOf(error, hub);
+      if (held !== undefined) return heldOperation(hub, held, () => this.find(name, { signal, builtin }));
       if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
     }
     const states = hub.status().filter(({ name: server }) => owners.some((owner) => owner.name === server));
@@ -175,16 +178,6 @@ class UpstreamFinder {
     const near = [...new Set([...bare, ...nearestNames(name, [...own, ...dotted], SUGGESTIONS)])].slice(0, SUGGESTIONS);
     return notFound(`Unknown operation "${name}".`, near, 'describe {"find": "what you want to do"} finds others.');
   }
-}
-
-/** Finds a tool of a connected server by its dotted name, which is fast and enough for nearly every call. */
-function liveTool(hub: Hub, name: string): SourcedTool | undefined {
-  const names = hub.names();
-  for (let at = name.indexOf("."); at !== -1; at = name.indexOf(".", at + 1)) {
-    const tool = names.get({ server: name.slice(0, at), tool: name.slice(at + 1) });
-    if (tool !== undefined) return tool;
-  }
-  return undefined;
 }
 
 /** Builds the error that says why a server is unavailable. */

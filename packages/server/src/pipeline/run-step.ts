@@ -46,6 +46,7 @@ export async function runStep(
     const { signal } = env.exchange;
     if (signal.aborted) throw abortError(signal, step.op);
     operation = trail.found.get(step.op) ?? (await env.registry.find(step.op, { signal }));
+    if (operation.release !== undefined) operation = await operation.release({ exchange: env.exchange, signal });
     trail.found.set(step.op, operation);
     env.admit(operation);
     const run = { step, env, trail, place, operation, onProgress };

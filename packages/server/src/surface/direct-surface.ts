@@ -1,6 +1,6 @@
 // The direct surface: every upstream tool under its prefixed or its own name. Definitions, arguments and results are
 // passed through unchanged.
-import type { Hub, HubCallOptions } from "@trunkline/client";
+import type { HeldEntry, Hub, HubCallOptions } from "@trunkline/client";
 import {
   isRecord,
   type Logger,
@@ -15,6 +15,7 @@ import type { TaskSupport } from "../interfaces/mcp-service.js";
 import type { Operation, Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog } from "../journal/journal.js";
+import { heldOperation } from "../operations/held-operation.js";
 import type { RunStep } from "../operations/run-operation.js";
 import { summaryOf } from "../operations/upstream-operation.js";
 import { faithful, passedOn, type Upstreams } from "../upstreams/upstreams.js";
@@ -67,6 +68,7 @@ export class DirectSurface {
   /** Lists all tools, after waiting for servers that are connecting. */
   async list(signal: AbortSignal): Promise<readonly ServedTool["definition"][]> {
     const hub = await this.#options.upstreams.settled(signal);
+    await hub.recheckHeld();
     return (await this.#current(hub)).definitions;
   }
 
@@ -97,7 +99,8 @@ export class DirectSurface {
     const { upstreams, run, log, onResult } = this.#options;
     let wasRun = false;
     try {
-      const operation = await this.#find(await upstreams.hub(), name, exchange.signal);
+      const found = await this.#find(await upstreams.hub(), name, exchange.signal);
+      const operation = (await found.release?.({ exchange, signal: exchange.signal })) ?? found;
       wasRun = true;
       const { value } = await run({ operation, params: args, context: { exchange, signal: exchange.signal } });
       onResult?.(operation.server ?? "", value as ToolResult); // set by `passing`
@@ -120,7 +123,7 @@ export class DirectSurface {
    */
   async #find(hub: Hub, name: string, signal: AbortSignal): Promise<Operation> {
     const known = async () => (await this.#current(hub)).routes.get(name) ?? this.#away.get(name);
-    const found = await known();
+    const found = (await known()) ?? (await this.#held(hub, name, signal));
     if (found !== undefined) return found;
     const { mayBelongTo } = await import("@trunkline/client/internal");
     const candidates = hub
@@ -132,12 +135,27 @@ export class DirectSurface {
         candidates.map((server) => server.name),
         signal,
       );
-      const connected = await known();
+      const connected = (await known()) ?? (await this.#held(hub, name, signal));
       if (connected !== undefined) return connected;
     }
     const { routes } = await this.#current(hub);
     const near = nearestNames(name, [...this.#options.reserved, ...routes.keys()]);
     throw unknownTool(name, near.length > 0 ? `Did you mean ${near.join(" or ")}?` : undefined);
+  }
+
+  /** A held tool is not listed, but a client that knows its name learns why. */
+  async #held(hub: Hub, name: string, signal: AbortSignal): Promise<Operation | undefined> {
+    const tools = hub.held().filter(({ kind }) => kind === "tools");
+    if (tools.length === 0) return undefined;
+    const { buildToolName } = await import("@trunkline/client");
+    const shown = (item: HeldEntry) =>
+      this.#options.names === "plain" ? item.name : buildToolName(item.server, item.name);
+    const held = tools.find((item) => shown(item) === name);
+    if (held === undefined) return undefined;
+    await hub.recheckHeld();
+    const isHeld = hub.held().some(({ server, hash }) => server === held.server && hash === held.hash);
+    if (!isHeld) return (await this.#current(hub)).routes.get(name);
+    return heldOperation(hub, held, () => this.#find(hub, name, signal));
   }
 
   async #current(hub: Hub): Promise<Table> {

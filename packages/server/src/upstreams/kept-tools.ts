@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Hub, ServerStatus } from "@trunkline/client";
+import type { HeldEntry, Hub, ServerStatus } from "@trunkline/client";
 import { isRecord, type Logger, parseJson, type SourcedTool, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 
 /** What is known about a server. */
@@ -11,6 +11,8 @@ export interface KnownServer {
   readonly status: ServerStatus;
   /** Its tools, current or from its last connection; undefined if it was never connected. */
   readonly tools: readonly SourcedTool[] | undefined;
+  /** Tools that it lists but that are not offered. */
+  readonly held: readonly HeldEntry[];
 }
 
 interface Kept {
@@ -49,7 +51,12 @@ export class KeptTools {
   /** Returns all servers, sorted by name, with their tools. Connects nothing. */
   servers(hub: Hub): KnownServer[] {
     const live = groupedByServer(hub.tools());
-    return hub.status().map((status) => ({ status, tools: this.#toolsOf(status, live) }));
+    const held = hub.held().filter(({ kind }) => kind === "tools");
+    return hub.status().map((status) => ({
+      status,
+      tools: this.#toolsOf(status, live),
+      held: held.filter(({ server }) => server === status.name),
+    }));
   }
 
   /** Stops following and waits for pending writes. */

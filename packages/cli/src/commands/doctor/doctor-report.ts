@@ -79,7 +79,7 @@ function jsonServer(status: ServerStatus, { config, tools }: Findings) {
   const { name, state, error, toolsError } = status;
   const names = tools.filter(({ server }) => server === name).map(({ tool }) => tool);
   const outcome = state === "connected" ? "ok" : state;
-  const { atLaunch: _, ...shown } = status.config;
+  const { atLaunch: _, identity: __, ...shown } = status.config;
   return {
     id: name,
     type: status.config.type,

@@ -1,0 +1,81 @@
+// Undoes what makes one text look different to a program and the same to a reader: compatibility forms, lookalike
+// letters, invisible characters, letters spelled one by one.
+
+/** Cyrillic, Greek and other letters that look like a Latin one. */
+const LOOKALIKES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    a: "аαɑ",
+    b: "Ьв",
+    c: "сϲ",
+    d: "ԁɗ",
+    e: "еєε",
+    f: "ғ",
+    g: "ɡԍ",
+    h: "һн",
+    i: "іιɩı",
+    j: "јϳ",
+    k: "кκ",
+    l: "ӏłⅼ",
+    m: "мϻ",
+    n: "ոпη",
+    o: "оοօσ",
+    p: "рρ",
+    q: "ԛ",
+    r: "гʀ",
+    s: "ѕꜱ",
+    t: "тτ",
+    u: "υսц",
+    v: "ѵν",
+    w: "ԝωш",
+    x: "хχ",
+    y: "уγү",
+    z: "ᴢ",
+  }).flatMap(([latin, others]) => [...others].map((other): [string, string] => [other, latin])),
+);
+
+const LEET: Readonly<Record<string, string>> = {
+  "0": "o",
+  "1": "i",
+  "3": "e",
+  "4": "a",
+  "5": "s",
+  "7": "t",
+  "@": "a",
+  $: "s",
+};
+
+// biome-ignore lint/suspicious/noMisleadingCharacterClass: each code point counts by itself
+const INVISIBLE = /[\p{Cf}\u034f\u115f\u1160\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
+const ACCENTS = /[\u0300-\u036f]/g;
+
+/** Lower case, without accents and invisible characters; words that mix scripts are written in Latin letters. */
+export function plainLetters(text: string): string {
+  return text
+    .normalize("NFKC")
+    .replace(INVISIBLE, "")
+    .normalize("NFD")
+    .replace(ACCENTS, "")
+    .normalize("NFC")
+    .toLowerCase()
+    .replace(/[\p{L}\p{N}_'’-]*[a-z][\p{L}\p{N}_'’-]*/gu, inLatin)
+    .replaceAll("’", "'")
+    .replace(/\s+/g, " ");
+}
+
+/** The same text with digits read as letters, and `i-g-n-o-r-e` as one word. */
+export function unspelled(plain: string): string {
+  return plain
+    .replace(/(?<=[a-z])[013457@$](?=[a-z])|\b[01345](?=[a-z]{2})/g, (char) => LEET[char] ?? char)
+    .replace(/\b[a-z](?:([ .*_-])[a-z]){3,}\b(?:(?: {2,}|[ .*_-])[a-z](?:[ .*_-][a-z]){2,}\b)*/g, (spelled) =>
+      spelled.replace(/[ .*_-]/g, ""),
+    );
+}
+
+/** Equal for names that a reader takes for the same. */
+export function skeletonOf(name: string): string {
+  return inLatin(name.normalize("NFKC").replace(INVISIBLE, "").normalize("NFD").replace(ACCENTS, "").toLowerCase());
+}
+
+function inLatin(word: string): string {
+  return /^[a-z0-9_'’-]*$/.test(word) ? word : [...word].map((char) => LOOKALIKES.get(char) ?? char).join("");
+}
