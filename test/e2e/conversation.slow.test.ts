@@ -157,8 +157,7 @@ describe("a form at a terminal", () => {
     const question = "\u001b]0;owned\u0007\u001b[2J\rall well\u202e\nSend it? [a]ccept";
     const terminal = callAtTerminal("modern.ask_form", { question });
     await terminal.sees("Name (1 to 40 characters): ");
-    expect(terminal.screen).toContain("\n  \\u001b]0;owned\\u0007\\u001b[2J");
-    expect(terminal.screen).toContain("\n  all well\\u202e\r\n  Send it? [a]ccept\r\n");
+    expect(terminal.screen).toContain("\n  ]0;owned[2J\r\n  all well\r\n  Send it? [a]ccept\r\n");
     for (const sent of ["\u001b]0;", "\u0007", "\u001b[2J", "\u202e"]) expect(terminal.screen).not.toContain(sent);
     terminal.press(KEY.interrupt);
     await terminal.end();
@@ -248,22 +247,25 @@ describe("a page to visit at a terminal", () => {
     expect(await answerOf(terminal)).toEqual({ action: "accept" });
   });
 
-  it.each(["file:///etc/passwd", "javascript:alert(1)", "ssh://host/"])("is never %s", async (address) => {
-    const { PATH, opened } = fakeOpener(`never-${new URL(address).protocol.slice(0, -1)}`);
+  it.each([
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    "ssh://host/",
+    "http://bank.example/",
+    "https://bank.example@evil.example/",
+  ])("is never %s", async (address) => {
+    const { PATH, opened } = fakeOpener(`never-${address.replace(/\W+/g, "-")}`);
     const terminal = callAtTerminal("everything.trigger-url-elicitation", { url: address }, { PATH });
-    await terminal.sees(address);
-    await terminal.sees("Declined: not a web page URL.");
+    await terminal.sees("Trunkline declined a question of this server: it wants to open a page, but");
     expect((await terminal.end()).stdout).toContain("declined");
     expect(opened()).toBeUndefined();
   });
 
   it("comes with a warning if its URL imitates another", async () => {
-    const address = "http://bank.example@xn--mnchen-3ya.example/";
+    const address = "https://xn--mnchen-3ya.example/";
     const terminal = callAtTerminal("everything.trigger-url-elicitation", { url: address });
     await terminal.sees("Host:    xn--mnchen-3ya.example");
-    await terminal.sees("Careful: the part before the @ is not part of the host.");
     await terminal.sees("Careful: the host name has letters that may look like others.");
-    await terminal.sees("Careful: the connection is not encrypted.");
     await terminal.answer(VISIT, "d");
     expect((await terminal.end()).stdout).toContain("declined");
   });

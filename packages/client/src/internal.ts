@@ -6,6 +6,7 @@ export { forgetSignIn, type KeptSignIn, readSignIn } from "./auth/kept-sign-ins.
 export type { FieldValue } from "./channel/forms/form-fields.js";
 export { describeField, parseText } from "./channel/forms/form-text.js";
 export type { UrlElicitation } from "./channel/forms/typed-channel.js";
+export { withoutAsker } from "./channel/vetted-elicitation.js";
 export { type PolicyRules, type PolicyVerdict, verdictOn } from "./config/policy.js";
 export { dottedName, mayBelongTo, wireName } from "./names/name-styles.js";
 export { type RenamedTool, resolveToolName } from "./names/names-table.js";

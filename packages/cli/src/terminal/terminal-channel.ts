@@ -8,7 +8,7 @@ import {
   type QuestionContext,
   type ServerLog,
 } from "@trunkline/client";
-import { capText, type UrlElicitation } from "@trunkline/client/internal";
+import { capText, type UrlElicitation, withoutAsker } from "@trunkline/client/internal";
 import { isRecord, printable, TrunklineError } from "@trunkline/core";
 import { isLogged, type LogMessageLevel } from "@trunkline/protocol";
 import type { CommandContext } from "./context.js";
@@ -70,8 +70,12 @@ class Terminal {
   async elicit(elicitation: Elicitation, asked: QuestionContext): Promise<ElicitationAnswer> {
     return await this.#inTurn(asked, async (prompt) => {
       if (elicitation.mode === "url") return (await this.#visit(prompt, elicitation, asked)) ?? givenUp(prompt);
-      prompt.say(`${nameOf(asked)} asks you:`);
-      sayQuoted(prompt, elicitation.message);
+      // Our own questions begin with our name; a server's are introduced and indented.
+      if (asked.isOwn === true) prompt.say(printable(elicitation.message));
+      else {
+        prompt.say(`${nameOf(asked)} asks you:`);
+        sayQuoted(prompt, withoutAsker(elicitation.message, asked.server));
+      }
       prompt.say("Enter accepts the value in brackets; Ctrl-D declines, Ctrl-C cancels.");
       return (await fillForm(prompt, elicitation.requestedSchema)) ?? givenUp(prompt);
     });
@@ -159,17 +163,15 @@ class Terminal {
     asked: QuestionContext,
   ): Promise<ElicitationAnswer | undefined> {
     prompt.say(`${nameOf(asked)} asks you to visit a page:`);
-    sayQuoted(prompt, message);
-    const address = URL.canParse(url) ? new URL(url) : undefined;
-    if (address === undefined || !["https:", "http:"].includes(address.protocol) || address.hostname === "") {
-      prompt.say(`  ${printable(url)}`);
-      prompt.say("Declined: not a web page URL.");
-      return { action: "decline" };
-    }
+    sayQuoted(prompt, withoutAsker(message, asked.server));
+    // Already vetted: https, or http to this machine.
+    const address = new URL(url);
     prompt.say(`  Host:    ${address.host}`);
     // Not redacted: the user needs the whole URL to decide, or to open it by hand.
     this.#context.io.stderr.write(`  Address: ${printable(address.href)}\n`);
-    for (const warning of warningsOf(address)) prompt.say(`  Careful: ${warning}`);
+    if (/(^|\.)xn--/.test(address.hostname)) {
+      prompt.say("  Careful: the host name has letters that may look like others.");
+    }
     const words = {
       open: /^(o(pen)?|y(es)?)$/i,
       hand: /^h(and)?$/i,
@@ -226,13 +228,6 @@ export function sayQuoted(prompt: Prompt, text: string, indent = "  "): void {
 /** Ctrl-D declines; Ctrl-C or a withdrawn question cancels. */
 function givenUp({ ending }: TerminalPrompt): ElicitationAnswer {
   return { action: ending === "ended" ? "decline" : "cancel" };
-}
-
-function* warningsOf(address: URL): Generator<string> {
-  if (address.username !== "" || address.password !== "") yield "the part before the @ is not part of the host.";
-  if (/(^|\.)xn--/.test(address.hostname)) yield "the host name has letters that may look like others.";
-  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(address.hostname);
-  if (address.protocol === "http:" && !isLocal) yield "the connection is not encrypted.";
 }
 
 /** Formats the messages a server wants a model to answer as text. */

@@ -1,10 +1,11 @@
-// Passes a server's question to the channel of its call. Questions and answers are passed on unchanged; only invalid
-// answers are rejected.
+// Passes a server's question to the channel of its call. Elicitations are vetted first; everything else, and every valid
+// answer, is passed on unchanged.
 import { ProtocolError } from "@modelcontextprotocol/client";
 import { abortable, isRecord, type Logger, messageOf, TrunklineError } from "@trunkline/core";
 import { isQuestionMethod, QUESTION_CAPABILITIES, RPC_CODES } from "@trunkline/protocol";
 import type { Channel, Question, QuestionContext, Root } from "./channel.js";
 import type { Call } from "./in-flight.js";
+import { vetElicitation } from "./vetted-elicitation.js";
 
 interface AnsweringOptions {
   readonly server: string;
@@ -87,9 +88,11 @@ export class Answering {
       if (method === "elicitation/create") return { action: "decline" };
       throw refusal(method === "roots/list" ? "No roots are available." : "The client does not support sampling.");
     }
+    const asked = method === "elicitation/create" ? this.#vetted(question, channel) : question;
+    if (asked === undefined) return { action: "decline" };
     try {
       // A channel that declares abilities has `ask`.
-      const asking = (channel as Required<Channel>).ask(question, context);
+      const asking = (channel as Required<Channel>).ask(asked, context);
       return checked(method, await abortable(context.signal, asking));
     } catch (error) {
       // A server notified of changed roots asks for them on its own, and the running call can end before its channel
@@ -101,6 +104,17 @@ export class Answering {
       if (method === "elicitation/create") return { action: "cancel" };
       throw refusal("The question was not answered.");
     }
+  }
+
+  /** Returns the elicitation as it may be shown; undefined if it must not be shown at all. */
+  #vetted({ method, params = {} }: Question, channel: Channel): Question | undefined {
+    const { server, logger } = this.#options;
+    const vetted = vetElicitation(params, server);
+    if ("params" in vetted) return { method, params: vetted.params };
+    const reason = `Trunkline declined a question of this server: it ${vetted.refused}.`;
+    logger.warn("declined an unsafe question", { server, reason: vetted.refused });
+    channel.log?.({ server, level: "warning", data: reason });
+    return undefined;
   }
 }
 

@@ -4,6 +4,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 /** The context of a question. */
 export interface QuestionContext {
   readonly server: string;
+  /** Trunkline itself asks, about a call of this server: whether a tool may run. No server can set it. */
+  readonly isOwn?: boolean;
   /** The tool being called, if known. */
   readonly tool?: string;
   /** The server's key for a question asked inside a result; keep it when passing the question on. */
@@ -12,7 +14,7 @@ export interface QuestionContext {
   readonly signal: AbortSignal;
 }
 
-/** A server's question as received: `elicitation/create`, `sampling/createMessage` or `roots/list`. */
+/** A server's question. An elicitation is vetted and names the server; the others are as received: `elicitation/create`, `sampling/createMessage` or `roots/list`. */
 export interface Question {
   readonly method: string;
   readonly params?: Readonly<Record<string, unknown>> | undefined;

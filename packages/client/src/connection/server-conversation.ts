@@ -17,6 +17,7 @@ import { z } from "zod";
 import { Answering } from "../channel/answering.js";
 import { type Channel, currentChannel, type Question } from "../channel/channel.js";
 import { type Call, currentCall, InFlightTable, runInCall } from "../channel/in-flight.js";
+import { vetElicitation } from "../channel/vetted-elicitation.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
 import type { AskingOptions } from "./connection-options.js";
 import type { Generation } from "./generation.js";
@@ -171,6 +172,10 @@ export class Conversation {
       what: this.describe(request.method),
       deadline,
       notices: this.#notices,
+      vetted: (page) => {
+        const vetted = vetElicitation({ ...page, mode: "url" }, this.#server);
+        return "params" in vetted ? vetted.params : {};
+      },
       ask: (question) => this.#answering.ask(call, question, deadline.signal),
     });
     // Our own token: the SDK would lose progress that arrives together with the answer, or after it.

@@ -4,6 +4,7 @@ import { ProtocolError } from "@modelcontextprotocol/client";
 import { type Deadline, sleep, TrunklineError } from "@trunkline/core";
 import { RPC_CODES } from "@trunkline/protocol";
 import type { Question } from "../channel/channel.js";
+import { linkProblem } from "../channel/web-links.js";
 import { elicitationKey, type Notices } from "./notices.js";
 
 /** Delays between retries if the server does not report the end of a visit; the last one repeats. */
@@ -17,6 +18,8 @@ interface VisitPort {
   readonly what: string;
   readonly deadline: Deadline;
   readonly notices: Notices;
+  /** The page as a client may show it. */
+  vetted(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
   ask(question: Question): Promise<Record<string, unknown>>;
 }
 
@@ -36,6 +39,13 @@ export class UrlVisits {
   async settle(error: unknown): Promise<boolean> {
     const pages = pagesOf(error);
     if (pages === undefined) return false;
+    for (const { url } of pages) {
+      const problem = linkProblem(url);
+      if (problem === undefined) continue;
+      throw new TrunklineError("UPSTREAM", `${this.#port.what} wants a page to be visited first, but ${problem}.`, {
+        hint: "Trunkline does not pass such an address on.",
+      });
+    }
     this.#untilMs ??= Date.now() + VISIT_LIMIT_MS;
     // Listen first: a fast visitor can finish before the question is answered.
     const listening: Disposable[] = [];
@@ -86,7 +96,10 @@ export class UrlVisits {
     return new TrunklineError("UPSTREAM", `${this.#port.what} requires visiting a page first.`, {
       cause,
       hint: `Open ${pages.map(({ url }) => url).join(" and ")}, then call again. A client with the capability elicitation.url can show the page itself.`,
-      data: { code: RPC_CODES.urlElicitationRequired, data: { elicitations: pages.map(({ raw }) => raw) } },
+      data: {
+        code: RPC_CODES.urlElicitationRequired,
+        data: { elicitations: pages.map(({ raw }) => this.#port.vetted(raw)) },
+      },
     });
   }
 }

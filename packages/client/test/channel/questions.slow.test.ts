@@ -36,10 +36,12 @@ describe.each(eras)("a %s server", (_, args) => {
       tag: "x",
       answer: { action: "accept", content: { name: "Ada", amount: 3, agreed: false } },
     });
-    expect(seen).toMatchObject([{ mode: "form", message: "Who? [x]", requestedSchema: { type: "object" } }]);
+    expect(seen).toMatchObject([
+      { mode: "form", message: "asking asks: Who? [x]", requestedSchema: { type: "object" } },
+    ]);
   });
 
-  it("passes its question to a channel and gets the answer unchanged", async () => {
+  it("passes its question to a channel with its name and gets the answer unchanged", async () => {
     const asked: Question[] = [];
     const channel: Channel = {
       abilities: { elicitation: { form: {} } },
@@ -51,7 +53,7 @@ describe.each(eras)("a %s server", (_, args) => {
     await using hub = await open({ channel });
     const { text } = await hub.call("asking.ask_form", { tag: "x", question: "Who?" });
     expect(JSON.parse(text).answer.content).toEqual({ name: "Ada", acme: "kept" });
-    expect(asked).toMatchObject([{ method: "elicitation/create", params: { message: "Who? [x]" } }]);
+    expect(asked).toMatchObject([{ method: "elicitation/create", params: { message: "asking asks: Who? [x]" } }]);
   });
 
   it("gets a cancel when the channel's answer is invalid", async () => {

@@ -42,7 +42,7 @@ describe.each([
   it("delivers a form with its sender and accepts the answer, filling in defaults", async () => {
     const called = call("ask_form", { tag: "t" });
     const form = await next(queue, "form");
-    expect(form.request.message).toBe("Please fill in the form. [t]");
+    expect(form.request.message).toBe("asking asks: Please fill in the form. [t]");
     expect(form.context).toMatchObject({ server: "asking", tool: "ask_form" });
     expect([...queue.pending.keys()]).toEqual([form.id]);
     expect(form.answer({ name: "Ada", colours: ["red"] })).toBe(true);

@@ -85,7 +85,7 @@ describe.each(servers)("a task of a %s", (name, define) => {
     expect(first?.text).toContain('"name":"Ada"');
     expect(second?.text).toContain('"name":"Bob"');
     expect(asked).toHaveLength(2);
-    expect(asked[0]).toMatchObject({ mode: "form", message: "What is your name?" });
+    expect(asked[0]).toMatchObject({ mode: "form", message: "tasking asks: What is your name?" });
   });
 
   it("rejects if it fails, but not if its result reports a failure", async () => {

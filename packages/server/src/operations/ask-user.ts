@@ -34,7 +34,7 @@ export async function approveOperation(operation: Operation, params: Params, con
       },
     );
   }
-  const schema = { type: "boolean", title: "Run it", description: printable(operation.summary), default: false };
+  const schema = { type: "boolean", title: "Run it", description: aboutOperation(operation), default: false };
   const answer = await askUser({
     context,
     operation: operation.name,
@@ -62,6 +62,11 @@ export async function acceptsDefinition(
     field: { name: "accept", schema: { type: "boolean", title: "Accept the new definition", default: false } },
   });
   return answer === true;
+}
+
+/** A server's own words about its tool are quoted, so that they do not pass for ours. */
+function aboutOperation({ summary, server }: Operation): string {
+  return server === undefined ? printable(summary) : `${printable(server)} describes it as: "${printable(summary)}"`;
 }
 
 /** Asks whether something is allowed, and for how long. `offered` lists the answers besides "no". */
@@ -93,8 +98,8 @@ async function askUser({ context, operation, server, message, field }: UserQuest
   const { exchange, signal } = context;
   const requestedSchema = { type: "object", properties: { [field.name]: field.schema }, required: [field.name] };
   const asking = exchange.channel.ask?.(
-    { method: "elicitation/create", params: { mode: "form", message, requestedSchema } },
-    { server: server ?? "trunkline", tool: operation, signal },
+    { method: "elicitation/create", params: { mode: "form", message: `Trunkline asks: ${message}`, requestedSchema } },
+    { server: server ?? "trunkline", isOwn: true, tool: operation, signal },
   );
   const answer = await asking?.catch((error: unknown) => {
     if (isTrunklineError(error, "ABORTED")) throw error;

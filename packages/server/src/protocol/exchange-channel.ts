@@ -1,7 +1,7 @@
 // The channel of an exchange: what upstream servers can ask and tell the downstream client while its request is
 // handled. It has exactly the capabilities that the client declares.
 import type { Abilities, Channel, QuestionContext, Root } from "@trunkline/client";
-import { isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
+import { isRecord, printable, type ToolProgress, TrunklineError } from "@trunkline/core";
 import {
   isLogged,
   notificationMessage,
@@ -28,7 +28,8 @@ interface ChannelPorts {
 }
 
 /**
- * Creates the channel of one exchange. Questions and answers pass unchanged, except for connection details in `_meta`.
+ * Creates the channel of one exchange. Questions and answers pass unchanged, except for connection details in `_meta`
+ * and for the name of the server that asks.
  */
 export function createExchangeChannel(ports: ChannelPorts): Channel {
   const { name, party, onProgress } = ports;
@@ -36,7 +37,8 @@ export function createExchangeChannel(ports: ChannelPorts): Channel {
   const channel: { -readonly [Key in keyof Channel]: Channel[Key] } = { name, abilities };
   if (party !== undefined) channel.party = party;
   if (Object.keys(abilities).length > 0) {
-    channel.ask = ({ method, params = {} }, context) => ports.ask(method, withoutOwnMeta(params), context);
+    channel.ask = ({ method, params = {} }, context) =>
+      ports.ask(method, withAsker(method, withoutOwnMeta(params), context), context);
   }
   channel.log = ({ server, level, logger, data }) => {
     const threshold = ports.logLevel();
@@ -49,6 +51,17 @@ export function createExchangeChannel(ports: ChannelPorts): Channel {
   if (level !== undefined) channel.logLevel = level;
   if (onProgress !== undefined) channel.progress = onProgress;
   return channel;
+}
+
+/**
+ * Names the server that asks for a model's answer. The only text that clients show and models read is the system prompt;
+ * an elicitation already names its server.
+ */
+function withAsker(method: string, params: RpcParams, { server }: QuestionContext): RpcParams {
+  if (method !== "sampling/createMessage") return params;
+  const asker = `The MCP server ${JSON.stringify(printable(server))} asks for this answer.`;
+  const { systemPrompt } = params;
+  return { ...params, systemPrompt: typeof systemPrompt === "string" ? `${asker}\n\n${systemPrompt}` : asker };
 }
 
 /** Returns what upstream servers can ask a client with these capabilities. */

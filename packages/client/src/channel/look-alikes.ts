@@ -1,0 +1,48 @@
+// Text as it looks to a person, for comparisons: a server can write "password" or "Trunkline" in letters that only look
+// like these.
+
+/** Letters of other scripts that look like a Latin one. */
+const LOOK_ALIKES = new Map(
+  Object.entries({
+    a: "аɑα",
+    b: "ьƅ",
+    c: "сϲ",
+    d: "ԁ",
+    e: "еҽє",
+    g: "ɡ",
+    h: "һ",
+    i: "іıι",
+    j: "ј",
+    k: "кκ",
+    l: "ӏⅼ",
+    m: "м",
+    n: "ոп",
+    o: "оοσ",
+    p: "рρ",
+    q: "ԛ",
+    r: "г",
+    s: "ѕ",
+    t: "тτ",
+    u: "υս",
+    v: "ѵν",
+    w: "ԝѡω",
+    x: "хχ",
+    y: "уүγ",
+  }).flatMap(([latin, others]) => [...others].map((other) => [other, latin] as const)),
+);
+
+/** Characters that are not visible, and marks above and below letters. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{M}\u115f\u1160\u3164\uffa0\u2800]/gu;
+
+/** Lower case, without accents and invisible characters. Keeps line breaks and tabs. */
+export function plainText(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replace(INVISIBLE, (character) => (character === "\n" || character === "\t" ? character : ""))
+    .toLowerCase();
+}
+
+/** {@link plainText} with letters that look like Latin ones replaced by these. */
+export function looksLike(text: string): string {
+  return [...plainText(text)].map((character) => LOOK_ALIKES.get(character) ?? character).join("");
+}

@@ -1,0 +1,91 @@
+// Recognises forms that ask for a password, token, key or similar. The protocol forbids them: such values belong on the
+// service's own page (URL mode), never in a form that passes through other programs.
+import { looksLike, plainText } from "./look-alikes.js";
+
+const SERVICES =
+  "access|api|auth|authentication|authorization|bearer|bot|deploy|github|gitlab|id|npm|oauth|personal access|refresh|security|session|slack";
+
+/** Words for secrets that are typed as text. */
+const WORDS = new RegExp(
+  `\\b(?:${[
+    "pass ?words?|passwds?|pwd|pass ?phrases?|pass ?codes?|passkeys?",
+    `(?:${SERVICES}|app) tokens?|tokens?|jwt|pat`,
+    "(?:access|api|auth|deploy|encryption|private|recovery|secret|signing|ssh) ?keys?",
+    "(?:client )?secrets?|credentials?|log ?in details",
+    "otp|totp|2fa|(?:one time|two factor|mfa|2fa|authenticator|verification|security|backup|recovery) ?(?:codes?|passwords?|pins?)",
+    "pin ?codes?|pin numbers?|pin|cvv2?|cvc2?|(?:credit|debit) cards?|card numbers?|social security|ssn",
+    "(?:seed|recovery|mnemonic) phrases?|mnemonic|session cookies?|private seed",
+  ].join("|")})\\b`,
+  "g",
+);
+
+/** The same in other languages, without accents. They are not ordinary words there. */
+const FOREIGN_WORDS =
+  /passwort|kennwort|zugangsdaten|api[- ]?schlussel|mots? de passe|cle (?:d')?api|jeton d'acces|contrasena|clave (?:secreta|de acceso|(?:de )?api)|\bsenhas?\b|chave (?:secreta|(?:de )?api)|parola d'ordine|chiave (?:segreta|api)|wachtwoord|\bhas[lł]o\b|\bheslo\b|jelszo|losenord|l[oø]senord|passord|adgangskode|salasana|\bsifre(?:niz|nizi|si|yi)?\b|kata sandi|mat khau|парол[ьяюе]|\bпарола\b|лозинк|токен доступа|ключ api|密码|密碼|口令|密钥|密鑰|访问令牌|パスワード|暗証番号|アクセストークン|apiキー|비밀번호|암호(?!화)|패스워드|كلمة (?:المرور|السر)|סיסמ[הא]|पासवर्ड|รหัสผ่าน/u;
+
+/** What follows or precedes such a word if the value itself is not asked for: "token limit", "max tokens". */
+const BENIGN_AFTER =
+  /^ ?(?:address|algorithm|amount|balance|based|budget|cost|counts?|description|design|enabled|expir(?:y|ation|es)|fields?|format|generator|gist|handling|hints?|ids?|label|length|lifetime|limits?|managers?|management|methods?|names?|pages?|per|polic(?:y|ies)|prefix|price|protected|protection|provider|rates?|requirements?|resets?|rotation|rules?|santa|scann(?:er|ing)|scopes?|separator|sharing|size|standard|store|strength|symbols?|ttl|types?|usage|validation|vaults?|versions?|window)\b/;
+const BENIGN_BEFORE =
+  /(?:\b(?:completion|context|count of|css|design|erc ?20|how many|ids? (?:of|for)(?: (?:the|a|an|this|your))?|input|max(?:imum)?|min(?:imum)?|names? (?:of|for)(?: (?:the|a|an|this|your))?|nft|no|num(?:ber)?(?: of)?|output|prompt|special|stop|total|without))\s*$/;
+
+/** What makes a sentence with such a word a request for it. */
+const REQUEST =
+  /\b(?:confirm|enter|fill in|give|input|insert|need|needs|paste|please|provide|re ?enter|require[sd]?|send|share|submit|supply|tell|type|verify|what is|whats|with|your)\b[^.!?\n]{0,60}$/;
+const REQUEST_AFTER = /^\s*(?:[:?]|is (?:needed|required)|required|needed|please|$)/;
+/** Everyday words that only count next to a request. */
+const SHORT_MESSAGE_WORDS = 4;
+
+/** Whether the name or title of a field is one for a secret. */
+export function isSecretField(name: string): boolean {
+  return spellings(name).some((text) => FOREIGN_WORDS.test(text) || [...mentions(text)].length > 0);
+}
+
+/** Whether a number with this name is a secret: a PIN, a one-time code, a card number. */
+export function isSecretNumber(name: string): boolean {
+  return spellings(name).some((text) =>
+    [...mentions(text)].some(({ word }) => /\b(?:pin|otp|totp|2fa|cvv|cvc|card|ssn|pass ?code|code)/.test(word)),
+  );
+}
+
+/** Whether a text asks the reader for a secret, rather than just mentioning one. */
+export function asksForSecret(message: string): boolean {
+  // A title that is quoted in a question is not the question: Change 'Fix the password reset'?
+  const unquoted = message.replace(/(["'`“‘«])(?:[^"'`”’»\s]+\s+){2,}[^"'`”’»]*["'`”’»]/gu, "…");
+  return spellings(unquoted).some((text) => {
+    if (FOREIGN_WORDS.test(text)) return true;
+    const isShort = text.trim().split(/\s+/).length <= SHORT_MESSAGE_WORDS;
+    return [...mentions(text)].some(
+      ({ before, after }) => isShort || REQUEST.test(before) || REQUEST_AFTER.test(after),
+    );
+  });
+}
+
+function* mentions(text: string): Generator<{ word: string; before: string; after: string }> {
+  for (const match of text.matchAll(WORDS)) {
+    const [before, after] = [text.slice(0, match.index), text.slice(match.index + match[0].length)];
+    if (!BENIGN_AFTER.test(after) && !BENIGN_BEFORE.test(before)) yield { word: match[0], before, after };
+  }
+}
+
+const DIGITS: Readonly<Record<string, string>> = {
+  "0": "o",
+  "1": "i",
+  "3": "e",
+  "4": "a",
+  "5": "s",
+  "7": "t",
+  "@": "a",
+  $: "s",
+};
+
+/** The ways to read a text: as written, with look-alike letters, with digits for letters, and with spaced letters joined. */
+function spellings(text: string): string[] {
+  const words = text.replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2").replace(/[_\-./*]+/g, " ");
+  const latin = looksLike(words);
+  const joined = latin.replace(/\b(?:\p{L} ){3,}\p{L}\b/gu, (letters) => letters.replaceAll(" ", ""));
+  const digits = latin.replace(/(?<=\p{L})[01345@$7]+(?=\p{L}|\b)/gu, (run) => [...run].map((d) => DIGITS[d]).join(""));
+  // Without its accents, Hangul and kana would not be the same letters.
+  const composed = words.normalize("NFKC").toLowerCase();
+  return [...new Set([composed, plainText(words), latin, joined, digits])].map((each) => each.replace(/[ \t]+/g, " "));
+}
