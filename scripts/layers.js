@@ -24,6 +24,7 @@ export const LAYERS = {
     message: "client imports core, protocol, the MCP client SDK and config file parsers.",
     imports: [
       "@trunkline/core",
+      "@trunkline/core/network",
       "@trunkline/protocol",
       "@modelcontextprotocol/client",
       "@modelcontextprotocol/client/stdio",
@@ -46,7 +47,7 @@ export const LAYERS = {
   },
   store: {
     message: "store imports core, sqlite and parsers; sqlite only in engine/sqlite.",
-    imports: ["@trunkline/core", "@cloudpss/zstd/wasm", "web-tree-sitter", "chokidar"],
+    imports: ["@trunkline/core", "@trunkline/core/network", "@cloudpss/zstd/wasm", "web-tree-sitter", "chokidar"],
     only: { "engine/sqlite": ["better-sqlite3"] },
     folders: {
       contract: [],

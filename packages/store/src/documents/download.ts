@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { formatMs, parseContentId, startDeadline, TrunklineError } from "@trunkline/core";
+import { isPublicAddress } from "@trunkline/core/network";
 import type { DownloadParams, DownloadResult } from "../contract/index.js";
 import { metadataObject, tagList, wholeNumber } from "../contract/params.js";
 import { hasChunk } from "../engine/sqlite/contents.js";
@@ -24,7 +25,6 @@ import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import { DocumentBatcher } from "./document-batch.js";
 import { readSmallFile, uploadLargeFile, WHOLE_FILE_BYTES } from "./file-content.js";
-import { isPublicAddress } from "./net/addresses.js";
 import { connectionError, type FetchAnswer, fetchChecked } from "./net/fetch.js";
 
 /** Parameters of `download` with the caller's permissions. */

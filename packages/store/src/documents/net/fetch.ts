@@ -1,9 +1,7 @@
 // HTTP for downloads: follows redirects one by one and connects only to checked addresses.
-import { lookup } from "node:dns/promises";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
-import { messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
+import type { IncomingMessage } from "node:http";
+import { messageOf, TrunklineError } from "@trunkline/core";
+import { addressesOf, type ResolveHost, requestAt } from "@trunkline/core/network";
 
 interface FetchRequest {
   readonly url: string;
@@ -12,7 +10,7 @@ interface FetchRequest {
   /** Whether the request may connect to an address. */
   readonly isAllowed: (address: string) => boolean;
   /** All addresses of a host name. Default: the system resolver. */
-  readonly resolve?: (host: string) => Promise<readonly string[]>;
+  readonly resolve?: ResolveHost;
 }
 
 /** A response whose body has not been read. */
@@ -61,45 +59,19 @@ function parseUrl(text: string): URL {
 async function send(url: URL, request: FetchRequest): Promise<IncomingMessage> {
   const { headers, signal } = request;
   const address = await checkedAddress(url, request);
-  // Connect to the exact address that was checked: a second lookup could return a different one.
-  const pinned: LookupFunction = (_host, options, callback) => {
-    const family = isIP(address);
-    if (options.all) callback(null, [{ address, family }]);
-    else callback(null, address, family);
-  };
-  const make = url.protocol === "https:" ? httpsRequest : httpRequest;
-  return await new Promise<IncomingMessage>((resolve, reject) => {
-    const sent = make(
-      url,
-      { headers: { "user-agent": "trunkline", accept: "*/*", ...headers }, lookup: pinned, signal, agent: false },
-      resolve,
-    );
-    sent.once("error", (error) => reject(connectionError(url, error, signal)));
-    sent.end();
-  });
+  try {
+    return await requestAt(url, { address, headers: { "user-agent": "trunkline", accept: "*/*", ...headers }, signal });
+  } catch (error) {
+    throw connectionError(url, error, signal);
+  }
 }
 
-/**
- * Returns the first address of the host name if all of them are allowed. The URL parser has already normalized unusual
- * spellings.
- */
+/** Returns the first address of the host name if all of them are allowed. */
 async function checkedAddress(
   url: URL,
-  { isAllowed, resolve = resolveByName }: Pick<FetchRequest, "isAllowed" | "resolve">,
+  { isAllowed, resolve }: Pick<FetchRequest, "isAllowed" | "resolve">,
 ): Promise<string> {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  let addresses: readonly string[];
-  try {
-    addresses = isIP(host) === 0 ? await resolve(host) : [host];
-  } catch (error) {
-    throw new TrunklineError(
-      "CONNECTION_FAILED",
-      `Cannot resolve host ${host} (${systemCodeOf(error) ?? messageOf(error)}).`,
-      {
-        cause: error,
-      },
-    );
-  }
+  const addresses = await addressesOf(url, resolve);
   const forbidden = addresses.find((address) => !isAllowed(address));
   if (forbidden !== undefined) {
     throw new TrunklineError(
@@ -112,10 +84,6 @@ async function checkedAddress(
     );
   }
   return addresses[0] as string;
-}
-
-async function resolveByName(host: string): Promise<readonly string[]> {
-  return (await lookup(host, { all: true })).map((found) => found.address);
 }
 
 /** Builds the connection error. The caller's abort reason takes precedence. */
