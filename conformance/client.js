@@ -86,16 +86,36 @@ const channel = createChannel({
 });
 
 /**
+ * Looks up the server's issuer, which the suite does not give. A user takes it from whoever issued the credentials.
+ * @param {string} url
+ */
+async function issuerOf(url) {
+  const { origin, pathname } = new URL(url);
+  for (const path of [pathname, ""]) {
+    const response = await fetch(`${origin}/.well-known/oauth-protected-resource${path}`);
+    if (!response.ok) continue;
+    const { authorization_servers: servers } = /** @type {{ authorization_servers: string[] }} */ (
+      await response.json()
+    );
+    return String(servers[0]);
+  }
+  return origin;
+}
+
+/**
  * Returns the `auth` settings of an entry, if the suite has registered a client itself.
  * @param {string} scenario
  * @param {Context} context
- * @returns {HttpServer["auth"]}
+ * @param {string} url
+ * @returns {Promise<HttpServer["auth"]>}
  */
-function authFor(scenario, context) {
+async function authFor(scenario, context, url) {
   const { client_id: clientId, client_secret: clientSecret, private_key_pem: privateKey } = context;
   if (typeof clientId !== "string") return undefined;
   return {
-    grant: scenario.startsWith("auth/client-credentials") ? "client_credentials" : "authorization_code",
+    ...(scenario.startsWith("auth/client-credentials")
+      ? { grant: "client_credentials", issuer: await issuerOf(url) }
+      : { grant: "authorization_code" }),
     clientId,
     ...(typeof clientSecret === "string" ? { clientSecret } : {}),
     ...(typeof privateKey === "string" ? { privateKey } : {}),
@@ -144,7 +164,7 @@ async function run(url) {
   const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
   /** @type {Context} */
   const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
-  const hub = await openHub(configFor(url, authFor(scenario, context)), {
+  const hub = await openHub(configFor(url, await authFor(scenario, context, url)), {
     signIn,
     clientMetadataUrl: CLIENT_METADATA_URL,
     channel,

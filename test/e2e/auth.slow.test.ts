@@ -198,7 +198,8 @@ describe("trunkline auth", () => {
 
   it("signs a machine in with credentials from its entry and the environment", async () => {
     await using server = await startServer("oauth", ["--client", "robot:robot-secret-value"]);
-    const auth = { type: "client_credentials", client_id: "robot", client_secret: "${ROBOT_SECRET}" };
+    const issuer = new URL(server.url).origin;
+    const auth = { type: "client_credentials", client_id: "robot", client_secret: "${ROBOT_SECRET}", issuer };
     using place = placeFor(server.url, { auth });
     const env = { ROBOT_SECRET: "robot-secret-value" };
     expect(await place.run(["call", "docs.hello"], { env })).toMatchObject({ code: 0, stdout: "Hello, world!\n" });

@@ -59,12 +59,11 @@ export type AddressZone = "public" | "private" | "loopback" | "other";
 export function addressZone(address: string): AddressZone {
   const bare = address.replace(/%.*$/, "");
   if (isPublicAddress(bare)) return "public";
-  const ipv4 = isIPv6(bare) ? mappedIpv4(bare) : bare;
-  if (ipv4 !== undefined) {
-    if (!isIP(ipv4)) return "other";
-    return loopback.check(ipv4, "ipv4") ? "loopback" : privateNetworks.check(ipv4, "ipv4") ? "private" : "other";
-  }
-  return loopback.check(bare, "ipv6") ? "loopback" : privateNetworks.check(bare, "ipv6") ? "private" : "other";
+  const plain = isIPv6(bare) ? (mappedIpv4(bare) ?? bare) : bare;
+  if (isIP(plain) === 0) return "other";
+  const family = isIPv6(plain) ? "ipv6" : "ipv4";
+  if (loopback.check(plain, family)) return "loopback";
+  return privateNetworks.check(plain, family) && !cloudMetadata.check(plain, family) ? "private" : "other";
 }
 
 const loopback = new BlockList();
@@ -80,6 +79,10 @@ for (const [network, prefix] of [
   privateNetworks.addSubnet(network, prefix, "ipv4");
 }
 privateNetworks.addSubnet("fc00::", 7, "ipv6");
+/** Where clouds publish credentials, other than at a link-local address. */
+const cloudMetadata = new BlockList();
+cloudMetadata.addAddress("100.100.100.200", "ipv4");
+cloudMetadata.addSubnet("fd00:ec2::", 32, "ipv6");
 
 /** Returns all addresses of a host name. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;

@@ -4,8 +4,10 @@ import { type Logger, silentLogger, withDeadline } from "@trunkline/core";
 import { z } from "zod";
 import type { HttpServer } from "../config/loaded-config.js";
 import { CredentialStore, currentGrant, type Grant } from "./credentials.js";
+import { isSameIssuer } from "./discovery.js";
 import { clientOf } from "./registration.js";
 import { credentialKeyOf, usesSignIn } from "./server-auth.js";
+import { SignInGuard } from "./sign-in-guard.js";
 import { reportOf, type SignInReport } from "./sign-in-report.js";
 import { secretsOf } from "./token-life.js";
 
@@ -62,7 +64,9 @@ export async function forgetSignIn(server: HttpServer, options: KeptSignInOption
 }
 
 async function revoke(server: HttpServer, issuer: string, grant: Grant, signal: AbortSignal): Promise<void> {
-  const endpoint = await revocationEndpoint(issuer, signal);
+  const guard = new SignInGuard(server);
+  const endpoint = await revocationEndpoint(guard, { issuer, signal });
+  if (endpoint !== undefined && server.auth?.issuer !== undefined) guard.trust([endpoint]);
   const { tokens } = grant;
   const client = clientOf(grant, server.auth, issuer);
   if (endpoint === undefined || tokens === undefined || client === undefined) return;
@@ -73,21 +77,20 @@ async function revoke(server: HttpServer, issuer: string, grant: Grant, signal: 
       : [tokens.refresh_token, "refresh_token"];
   const body = new URLSearchParams({ token, token_type_hint: hint, client_id: client.client_id });
   if (client.client_secret !== undefined) body.set("client_secret", client.client_secret);
-  await fetch(endpoint, { method: "POST", body, signal, redirect: "error" });
+  await guard.fetch(endpoint, { method: "POST", body, signal, redirect: "error" });
 }
 
 /** Finds the revocation endpoint. Read here because the SDK drops the field from OpenID server metadata. */
-async function revocationEndpoint(issuer: string, signal: AbortSignal): Promise<string | undefined> {
+async function revocationEndpoint(
+  guard: SignInGuard,
+  { issuer, signal }: { issuer: string; signal: AbortSignal },
+): Promise<string | undefined> {
   for (const { url } of buildDiscoveryUrls(issuer)) {
-    const response = await fetch(url, { signal, redirect: "error", headers: { accept: "application/json" } });
+    const response = await guard.fetch(url, { signal, redirect: "error", headers: { accept: "application/json" } });
     if (!response.ok) continue;
     const parsed = metadataSchema.safeParse(await response.json());
     const endpoint = parsed.data?.revocation_endpoint;
-    if (parsed.data?.issuer.replace(/\/$/, "") !== issuer.replace(/\/$/, "") || endpoint === undefined)
-      return undefined;
-    const { protocol, hostname } = new URL(endpoint);
-    // Tokens are sent over plain http only on this machine.
-    return protocol === "https:" || hostname === "127.0.0.1" || hostname === "localhost" ? endpoint : undefined;
+    return parsed.success && isSameIssuer(parsed.data.issuer, issuer) ? endpoint : undefined;
   }
   return undefined;
 }

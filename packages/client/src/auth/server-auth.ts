@@ -10,6 +10,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import type { Logger } from "@trunkline/core";
+import type { ResolveHost } from "@trunkline/core/network";
 import type { HttpServer } from "../config/loaded-config.js";
 import {
   type CredentialKey,
@@ -21,6 +22,7 @@ import {
 import { MachineProvider } from "./machine-provider.js";
 import { type SignIn, signIn } from "./sign-in.js";
 import { signInError, signInNeeded } from "./sign-in-errors.js";
+import { SignInGuard } from "./sign-in-guard.js";
 import { reportOf, type SignInReport } from "./sign-in-report.js";
 import { isEnding, isOver, secretsOf } from "./token-life.js";
 import { refreshRecord, requestGrant, type TokenRequest } from "./token-requests.js";
@@ -35,6 +37,8 @@ export interface AuthOptions {
   readonly clientName: string;
   /** The URL of our client-id metadata document. */
   readonly clientMetadataUrl?: string | undefined;
+  /** Default: the system resolver. */
+  readonly resolveHost?: ResolveHost | undefined;
 }
 
 export interface ServerAuthOptions extends AuthOptions {
@@ -56,7 +60,7 @@ export function credentialKeyOf({ url, auth: settings }: HttpServer): Credential
 export class ServerAuth implements AuthProvider {
   readonly #definition: HttpServer;
   readonly #options: ServerAuthOptions;
-  readonly #serverUrl: URL;
+  readonly #guard: SignInGuard;
   readonly #key: CredentialKey;
   readonly #machine: MachineProvider | undefined;
   /** Maps each rejected response to the token its request carried. */
@@ -72,7 +76,7 @@ export class ServerAuth implements AuthProvider {
   constructor(definition: HttpServer, options: ServerAuthOptions) {
     this.#definition = definition;
     this.#options = options;
-    this.#serverUrl = new URL(definition.url);
+    this.#guard = new SignInGuard(definition, options.resolveHost);
     this.#key = credentialKeyOf(definition);
     const { auth: settings } = definition;
     if (settings?.grant === "client_credentials") this.#machine = new MachineProvider(settings, options.clientName);
@@ -148,13 +152,13 @@ export class ServerAuth implements AuthProvider {
     this.#signingIn ??= signIn({
       ...this.#options,
       server: name,
-      serverUrl: this.#serverUrl,
+      definition: this.#definition,
+      guard: this.#guard,
       key: this.#key,
       settings: this.#definition.auth,
       clientMetadataUrl: this.#options.clientMetadataUrl,
       challenge: this.#challenge,
       ask: this.#options.signIn,
-      fetch: this.#fetch,
       timeoutMs: this.#options.signInTimeoutMs,
       signal,
     }).finally(() => {
@@ -245,14 +249,6 @@ export class ServerAuth implements AuthProvider {
 
   get #tokenRequest(): TokenRequest {
     const { logger, onSecrets } = this.#options;
-    return { definition: this.#definition, challenge: this.#challenge, fetch: this.#fetch, logger, onSecrets };
+    return { definition: this.#definition, challenge: this.#challenge, guard: this.#guard, logger, onSecrets };
   }
-
-  /** Sends the entry's own headers only to its server, never to an authorization server elsewhere. */
-  readonly #fetch: FetchLike = (url, init) => {
-    if (new URL(url).origin !== this.#serverUrl.origin) return fetch(url, init);
-    const headers = new Headers(this.#definition.headers);
-    for (const [name, value] of new Headers(init?.headers)) headers.set(name, value);
-    return fetch(url, { ...init, headers });
-  };
 }

@@ -9,10 +9,12 @@ import {
   validateAuthorizationResponseIssuer,
 } from "@modelcontextprotocol/client";
 import { abortable, isTrunklineError, messageOf, TrunklineError, withDeadline } from "@trunkline/core";
+import type { HttpServer } from "../config/loaded-config.js";
 import { currentGrant, grantOf } from "./credentials.js";
 import { discover } from "./discovery.js";
 import { listenOnLoopback } from "./loopback.js";
 import { requireWayToRegister } from "./registration.js";
+import type { SignInGuard } from "./sign-in-guard.js";
 import { SignInProvider, type SignInProviderOptions } from "./sign-in-provider.js";
 
 /** What a user needs to sign in. */
@@ -37,9 +39,9 @@ export type SignIn = (request: SignInRequest) => Promise<"completed" | "cancelle
 
 interface SignInOptions extends SignInProviderOptions {
   readonly server: string;
-  readonly serverUrl: URL;
+  readonly definition: HttpServer;
+  readonly guard: SignInGuard;
   readonly ask: SignIn;
-  readonly fetch: FetchLike;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -68,9 +70,11 @@ export async function signIn(options: SignInOptions): Promise<"completed" | "can
 }
 
 async function run(options: SignInOptions): Promise<"completed" | "cancelled"> {
-  const { serverUrl, settings, challenge, signal } = options;
-  const fetchFn: FetchLike = (url, init) => options.fetch(url, { ...init, signal: init?.signal ?? signal });
-  const { issuer, ...found } = await discover(serverUrl, {
+  const { definition, guard, settings, challenge, signal } = options;
+  const serverUrl = new URL(definition.url);
+  const fetchFn: FetchLike = (url, init) => guard.fetch(url, { ...init, signal: init?.signal ?? signal });
+  const { issuer, ...found } = await discover(definition, {
+    guard,
     fetchFn,
     resourceMetadataUrl: challenge.resourceMetadataUrl,
   });
@@ -115,12 +119,7 @@ async function run(options: SignInOptions): Promise<"completed" | "cancelled"> {
   await auth(provider, { ...request, forceReauthorization: true });
   const url = provider.authorizationUrl;
   if (url === undefined) throw new TrunklineError("INTERNAL", "The sign-in produced no URL.");
-  if (!/^https?:$/.test(url.protocol)) {
-    throw new TrunklineError(
-      "PROTOCOL",
-      `The authorization server of "${options.server}" has no sign-in page on the web.`,
-    );
-  }
+  await guard.check(url);
 
   const params = await askPerson(options, { url: url.href, redirected, onRedirect });
   if (params === "cancelled") return "cancelled";

@@ -14,13 +14,14 @@ import { type Discovered, discover } from "./discovery.js";
 import type { MachineProvider } from "./machine-provider.js";
 import { clientOf } from "./registration.js";
 import { isClientGone, isDead } from "./sign-in-errors.js";
+import type { SignInGuard } from "./sign-in-guard.js";
 import { lifeOf, secretsOf } from "./token-life.js";
 
 export interface TokenRequest {
   readonly definition: HttpServer;
   /** From the server's last rejection of a request. */
   readonly challenge: { readonly resourceMetadataUrl?: URL; readonly scope?: string };
-  readonly fetch: FetchLike;
+  readonly guard: SignInGuard;
   readonly logger: Logger;
   readonly onSecrets: (values: readonly string[]) => void;
 }
@@ -39,9 +40,10 @@ export async function refreshRecord(
 ): Promise<CredentialRecord | undefined> {
   const { definition, challenge, logger, onSecrets } = request;
   const { name, auth: settings } = definition;
-  const fetchFn = withinTime(request.fetch);
+  const fetchFn = withinTime(request.guard.fetch);
   const resourceMetadataUrl = challenge.resourceMetadataUrl ?? record.resourceMetadataUrl;
-  const found = await discover(new URL(definition.url), {
+  const found = await discover(definition, {
+    guard: request.guard,
     fetchFn,
     resourceMetadataUrl: resourceMetadataUrl === undefined ? undefined : new URL(resourceMetadataUrl),
   });
@@ -76,8 +78,10 @@ export async function refreshRecord(
 
 export async function requestGrant(machine: MachineProvider, request: TokenRequest): Promise<Grant> {
   const { definition, challenge, onSecrets } = request;
-  const fetchFn = withinTime(request.fetch);
-  const found = await discover(new URL(definition.url), {
+  requireIssuer(definition);
+  const fetchFn = withinTime(request.guard.fetch);
+  const found = await discover(definition, {
+    guard: request.guard,
     fetchFn,
     resourceMetadataUrl: challenge.resourceMetadataUrl,
   });
@@ -89,6 +93,18 @@ export async function requestGrant(machine: MachineProvider, request: TokenReque
   });
   onSecrets(secretsOf(tokens));
   return { tokens: { ...tokens, issuer: found.issuer }, ...lifeOf(tokens) };
+}
+
+/** The server must not choose who gets the credentials: they would go to any issuer it names. */
+function requireIssuer({ name, auth: settings }: HttpServer): void {
+  if (settings?.issuer !== undefined && settings.issuer.trim() !== "") return;
+  throw new TrunklineError(
+    "CONFIG_INVALID",
+    `Server "${name}" signs in with client credentials, but its entry does not name their issuer.`,
+    {
+      hint: 'Set "issuer" under "auth" to the URL of the authorization server that issued them, such as https://login.example.com.',
+    },
+  );
 }
 
 /** Returns where to request tokens, and for what. */

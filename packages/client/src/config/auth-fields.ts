@@ -40,6 +40,9 @@ export function readAuth(fields: FieldReader): CheckedAuth | undefined {
   if (Object.keys(texts).length === 0 && !isMachine) return undefined;
   if (isMachine && (texts.clientId === undefined || (texts.clientSecret ?? texts.privateKey) === undefined)) {
     fields.fail("auth", 'client credentials need "client_id", and "client_secret" or "private_key"');
+  } else if (isMachine && texts.issuer === undefined) {
+    // Otherwise the server could name any issuer and get the secret sent there.
+    fields.fail("auth", 'client credentials need "issuer", the URL of the authorization server that issued them');
   }
   const { redirectUri } = texts;
   if (redirectUri !== undefined && !redirectUri.text.includes("${") && !isOnThisMachine(redirectUri.text)) {

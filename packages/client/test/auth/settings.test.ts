@@ -17,13 +17,15 @@ async function load(entry: Record<string, unknown>, env: Record<string, string> 
 
 describe("auth in an entry", () => {
   it("fills in variables and hides the secret", async () => {
-    const auth = { type: "client_credentials", client_id: "me", client_secret: "${SECRET}", scope: "read" };
+    const issuer = "https://login.example";
+    const auth = { type: "client_credentials", client_id: "me", client_secret: "${SECRET}", scope: "read", issuer };
     const loaded = await load({ auth }, { SECRET: "s3cret-value" });
     expect(loaded.auth).toEqual({
       grant: "client_credentials",
       clientId: "me",
       clientSecret: "s3cret-value",
       scope: "read",
+      issuer: "https://login.example",
     });
     expect(loaded.config.secrets).toContain("s3cret-value");
   });
@@ -51,6 +53,13 @@ describe("auth in an entry", () => {
     expect(loaded.auth).toBeUndefined();
     expect(loaded.config.servers).toHaveLength(1);
     expect(loaded.config.diagnostics.filter(({ severity }) => severity !== "note")).toEqual([]);
+  });
+
+  it("rejects client credentials without their issuer", async () => {
+    const auth = { type: "client_credentials", client_id: "me", client_secret: "s3cret-value" };
+    const { config } = await load({ auth });
+    expect(config.servers).toEqual([]);
+    expect(config.diagnostics[0]?.message).toContain('client credentials need "issuer"');
   });
 
   it("rejects client credentials without a secret, and a redirect to another machine", async () => {

@@ -294,6 +294,7 @@ describe("signing in", () => {
       grant: "client_credentials",
       clientId: "known-client",
       clientSecret: "known-client-secret",
+      issuer: new URL(server.url).origin,
     } as const;
     await using hub = await openHub(configOf(http("docs", server.url, { auth })));
     expect((await hub.call("docs.hello")).text).toBe("Hello, world!");
