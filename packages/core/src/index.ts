@@ -65,6 +65,7 @@ export {
   type Clock,
   type ContentStore,
   type Embedder,
+  LOCAL_PRINCIPAL,
   type LogFields,
   type Logger,
   type LogLevel,

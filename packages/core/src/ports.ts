@@ -26,6 +26,9 @@ export interface Clock {
   monotonicMs(): number;
 }
 
+/** The principal of everything that runs as the person at this machine: the terminal and stdio clients. */
+export const LOCAL_PRINCIPAL = "local";
+
 /** The system's clock. */
 export const systemClock: Clock = { now: () => Date.now(), monotonicMs: () => performance.now() };
 
@@ -123,6 +126,11 @@ export interface ContentStore extends AsyncDisposable {
   /** Every id that starts with these digits (at least 8), sorted. */
   resolve(prefix: string, options?: { signal?: AbortSignal }): Promise<readonly ContentId[]>;
   readonly operations: readonly StoreOperation[];
+  /**
+   * The same store as this principal sees it. Stored results (the collection `results`) and sessions belong to the
+   * principal that made them, whatever names or hashes others know; everything else is shared. `local` sees everything.
+   */
+  viewedBy(principal: string): ContentStore;
   run(
     operation: string,
     params: Readonly<Record<string, unknown>>,

@@ -3,7 +3,7 @@ import { isRecord, isTrunklineError } from "@trunkline/core";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "./interfaces/exchange.js";
 import type { Prompts } from "./prompts/prompts.js";
-import { MAX_COMPLETIONS } from "./resources/own-resources.js";
+import { MAX_COMPLETIONS, type ResourceReader } from "./resources/own-resources.js";
 import type { Resources } from "./resources/resources.js";
 import { asRpcError, faithful, type Upstreams, withMeta } from "./upstreams/upstreams.js";
 
@@ -33,7 +33,7 @@ export async function complete(params: Raw, exchange: Exchange, sources: Complet
   if (ref.type === "ref/resource" && typeof ref.uri === "string") {
     const { own, routes } = sources.resources;
     if (own.has(ref.uri)) {
-      const values = await own.complete(ref.uri, value, exchange.signal).catch((error: unknown) => {
+      const values = await own.complete(ref.uri, value, readerOf(exchange)).catch((error: unknown) => {
         throw asRpcError(error, RPC_CODES.internalError);
       });
       return completion(values ?? []);
@@ -52,7 +52,7 @@ async function ownValues(
 ): Promise<Raw> {
   if (kind === undefined) return completion([]);
   try {
-    return completion(await sources.resources.own.values(kind, value, exchange.signal));
+    return completion(await sources.resources.own.values(kind, value, readerOf(exchange)));
   } catch (error) {
     throw asRpcError(error, RPC_CODES.internalError);
   }
@@ -76,4 +76,8 @@ async function passOn(
     if (isTrunklineError(error, "UPSTREAM") && error.data?.code === RPC_CODES.methodNotFound) return completion([]);
     throw asRpcError(error, RPC_CODES.internalError);
   }
+}
+
+function readerOf({ caller, signal }: Exchange): ResourceReader {
+  return { principal: caller.principal, signal };
 }

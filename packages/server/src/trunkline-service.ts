@@ -4,7 +4,7 @@ import { isRecord, type Logger, messageOf } from "@trunkline/core";
 import { isLogLevel, RPC_CODES, RpcError } from "@trunkline/protocol";
 import { complete } from "./completions.js";
 import { createCompositeTools, echoTool } from "./composite/composite-tools.js";
-import type { Backends } from "./interfaces/backends.js";
+import { type Backends, storeFor } from "./interfaces/backends.js";
 import type { Caller, Exchange } from "./interfaces/exchange.js";
 import type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./interfaces/mcp-service.js";
 import type { Params } from "./interfaces/operation.js";
@@ -106,7 +106,7 @@ class TrunklineService implements Service {
       },
     });
     this.#callers = new UpstreamCallers(this.#upstreams, logger);
-    const store = () => options.backends.store();
+    const store = storeFor(options.backends);
     this.#log = new CallLog({ journal, logger });
     const run = createRunner({
       policies,
@@ -225,9 +225,9 @@ class TrunklineService implements Service {
   async subscribe(
     uri: string,
     listener: () => void,
-    { signal }: { signal?: AbortSignal },
+    options: { principal: string; signal?: AbortSignal },
   ): Promise<() => Promise<void>> {
-    return await this.#resources.subscribe(uri, listener, signal);
+    return await this.#resources.subscribe(uri, listener, options);
   }
 
   async setLogLevel(caller: Caller, level: string): Promise<void> {

@@ -5,13 +5,18 @@ import type { Store } from "./store.js";
 
 /** Wraps an open store as a {@link ContentStore}. Closing it closes the store. */
 export function asContentStore(store: Store): ContentStore {
+  return viewedBy(store, undefined);
+}
+
+function viewedBy(store: Store, principal: string | undefined): ContentStore {
   // The compiler has checked that the class has a method for each operation; only the name is dynamic.
   const methods = store as unknown as Readonly<Record<string, Method>>;
   return {
     put: (bytes, options) => store.put(bytes, options),
-    get: (id, options) => store.bytes(id, options),
-    has: (id, options) => store.has(id, options),
-    resolve: (prefix, options) => store.resolve(prefix, options),
+    get: (id, options) => store.bytes(id, { ...options, principal }),
+    has: (id, options) => store.has(id, { ...options, principal }),
+    resolve: (prefix, options) => store.resolve(prefix, { ...options, principal }),
+    viewedBy: (other) => viewedBy(store, other),
     operations: storeOperations,
     run: async (operation, params, options = {}) => {
       if (!Object.hasOwn(OPERATIONS, operation)) {
@@ -19,7 +24,7 @@ export function asContentStore(store: Store): ContentStore {
       }
       const method = methods[camelCase(operation)] as Method;
       // The server has validated the parameters; the store checks values again when it matters.
-      const result = await method.call(store, fromWire(params), options);
+      const result = await method.call(store, fromWire(params), { ...options, principal });
       return toWire(result) as Readonly<Record<string, unknown>>;
     },
     onDocumentChanged: (listener) => store.onDocumentChanged(listener),

@@ -2,7 +2,7 @@
 export { asContentStore } from "./content-store.js";
 export type * from "./contract/index.js";
 export { storeOperations } from "./contract/index.js";
-export { RESULTS_COLLECTION } from "./engine/sqlite/documents.js";
+export { RESULTS_COLLECTION } from "./engine/sqlite/visibility.js";
 export type { GrepCallOptions } from "./grep/index.js";
 export { type OpenStoreOptions, openStore } from "./open-store.js";
 export { Store } from "./store.js";

@@ -7,7 +7,8 @@ import { closeForWriting, openForIndexing, openForReading, openForWriting } from
 import type { Preparers } from "./engine/threads/preparer.js";
 import { type Call, type Handlers, RpcClient, remotesOf, serveRpc, type Wire } from "./engine/threads/rpc.js";
 import type { WorkerStart } from "./engine/threads/thread.js";
-import type { Databases } from "./engine/threads/thread-context.js";
+import type { Databases, ReadEnvironment } from "./engine/threads/thread-context.js";
+import { ViewerConnections } from "./engine/threads/viewer-connections.js";
 import type { WriteContext } from "./engine/writing/write-queue.js";
 
 /** Readers answer queries, with connections that cannot write. */
@@ -187,15 +188,32 @@ async function open(data: WorkerStart): Promise<Opened> {
     }
     case "reader": {
       const databases = openForReading(folder, indexers);
-      return { databases, handlers: bind({ folder, ...databases }, READER) };
+      return reading({ folder, ...databases, graph: databases.index }, READER);
     }
     case "mover": {
       const databases = openForReading(folder, indexers);
       const rpc = new RpcClient(data.writer.port as Wire, data.writer.flags);
       const writer = remotesOf<StoreHandlers["writer"]>(rpc.call.bind(rpc));
-      return { databases, handlers: bind({ folder, ...databases, writer, guarded: data.guarded }, MOVER) };
+      return reading({ folder, ...databases, graph: databases.index, writer, guarded: data.guarded }, MOVER);
     }
   }
+}
+
+/** Binds handlers that read: a call for a viewer gets connections that show only what the viewer can see. */
+function reading<E extends ReadEnvironment>(
+  env: E,
+  table: Record<string, () => Promise<(env: E, params: never, call: Call) => unknown>>,
+): Opened {
+  const viewers = new ViewerConnections(env.folder);
+  const bound = Object.entries(table).map(([name, load]) => [
+    name,
+    async (params: never, call: Call) => {
+      const handler = await load();
+      if (call.viewer === undefined) return await handler(env, params, call);
+      return await viewers.use(call.viewer, async (own) => await handler({ ...env, ...own }, params, call));
+    },
+  ]);
+  return { databases: env, handlers: Object.fromEntries(bound), close: async () => viewers.close() };
 }
 
 /** Binds handlers to the environment of this thread and loads them on their first call. */

@@ -47,6 +47,7 @@ import type {
   WatchParams,
 } from "./contract/index.js";
 import type { GuardedPaths } from "./engine/files/guard.js";
+import { storedCollection, type Viewer, viewerOf } from "./engine/sqlite/visibility.js";
 import type { RpcOptions } from "./engine/threads/rpc.js";
 import type { ThreadPool } from "./engine/threads/thread-pool.js";
 import type { GrepCallOptions } from "./grep/index.js";
@@ -99,7 +100,7 @@ export class Store implements StoreMethods, AsyncDisposable {
   /** Stores bytes without a document. They are kept for seven days after the last put. */
   async put(bytes: Uint8Array, options: StoreCallOptions = {}): Promise<ContentId> {
     this.#mayWrite();
-    return await this.#pool.mover.put({ bytes }, rpc(options));
+    return await this.#pool.mover.put({ bytes }, unrestricted(options));
   }
 
   /** Returns all or part of a content's bytes, verified against their hashes. */
@@ -126,11 +127,12 @@ export class Store implements StoreMethods, AsyncDisposable {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     const resolved = {
       ...rest,
+      collection: stored(rest.collection, options),
       paths: files?.map((file) => resolve(this.#cwd, file)),
       content: bytes,
       session: this.#sessions.current(options),
     };
-    return await this.#pool.mover.add(resolved, rpc(options));
+    return await this.#pool.mover.add(resolved, unrestricted(options));
   }
 
   async list(params: ListParams = {}, options: StoreCallOptions = {}): Promise<ListResult> {
@@ -173,12 +175,14 @@ export class Store implements StoreMethods, AsyncDisposable {
     const { signal, onMatches } = options;
     if (this.#closed) throw new TrunklineError("CLOSED", "The store has been closed.");
     this.#grep ??= this.#makeGrep();
-    return await this.#grep.run(this.#filters(params, options), { signal, onMatches });
+    const viewer = viewerOf(options.principal);
+    return await this.#grep.run(this.#filters(params, options), { signal, onMatches, viewer });
   }
 
   async update(params: UpdateParams, options: StoreCallOptions = {}): Promise<{ matched: number }> {
     this.#mayWrite();
-    return await this.#pool.writer.update({ ...params, absolute: this.#absolute(params.name) }, rpc(options));
+    const absolute = this.#absolute(params.name);
+    return await this.#pool.writer.update({ ...(await this.#owned(params, options)), absolute }, rpc(options));
   }
 
   async delete(params: DeleteParams, options: StoreCallOptions = {}): Promise<DeleteResult> {
@@ -186,17 +190,20 @@ export class Store implements StoreMethods, AsyncDisposable {
     const names = [...(params.name === undefined ? [] : [params.name]), ...(params.names ?? [])];
     const absolutes = names.map((name) => this.#absolute(name));
     const session = this.#sessions.current(options);
-    return await this.#pool.writer.delete({ ...params, absolutes, session }, rpc(options));
+    const own = await this.#owned(params, options);
+    return await this.#pool.writer.delete({ ...own, absolutes, session }, rpc(options));
   }
 
   async undelete(params: OperationParams<"undelete">, options: StoreCallOptions = {}): Promise<UndeleteResult> {
     this.#mayWrite();
-    return await this.#pool.writer.undelete({ ...params, absolute: this.#absolute(params.name) }, rpc(options));
+    const absolute = this.#absolute(params.name);
+    return await this.#pool.writer.undelete({ ...(await this.#owned(params, options)), absolute }, rpc(options));
   }
 
   async snapshot(params: OperationParams<"snapshot"> = {}, options: StoreCallOptions = {}): Promise<SnapshotInfo> {
     this.#mayWrite();
-    return await this.#pool.writer.snapshot(params, rpc(options));
+    const own = { ...params, collection: stored(params.collection, options) };
+    return await this.#pool.writer.snapshot(own, rpc(options));
   }
 
   async listSnapshots(
@@ -226,8 +233,9 @@ export class Store implements StoreMethods, AsyncDisposable {
   async download(params: DownloadParams, options: StoreCallOptions = {}): Promise<DownloadResult> {
     this.#mayWrite();
     const allowPrivate = options.allowPrivateAddresses ?? false;
-    const resolved = { ...params, allowPrivate, session: this.#sessions.current(options) };
-    return await this.#pool.mover.download(resolved, rpc(options));
+    const session = this.#sessions.current(options);
+    const resolved = { ...params, collection: stored(params.collection, options), allowPrivate, session };
+    return await this.#pool.mover.download(resolved, unrestricted(options));
   }
 
   /** Starts a session for the client. Stops its previous open session first. */
@@ -256,11 +264,11 @@ export class Store implements StoreMethods, AsyncDisposable {
   }
 
   async pin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
-    return await this.#pool.writer.pin(this.#pinParams(params, options), rpc(options));
+    return await this.#pool.writer.pin(await this.#pinParams(params, options), rpc(options));
   }
 
   async unpin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
-    return await this.#pool.writer.unpin(this.#pinParams(params, options), rpc(options));
+    return await this.#pool.writer.unpin(await this.#pinParams(params, options), rpc(options));
   }
 
   /** Indexes changed files until the session stops. Calls `onProgress` after every indexed burst. */
@@ -359,13 +367,33 @@ export class Store implements StoreMethods, AsyncDisposable {
     return name === undefined ? undefined : resolve(this.#cwd, name);
   }
 
-  #pinParams(params: PinParams, options: StoreCallOptions) {
+  async #pinParams(params: PinParams, options: StoreCallOptions) {
     this.#mayWrite();
     return {
-      ...params,
+      ...(await this.#owned(params, options)),
       absolute: this.#absolute(params.path),
       session: params.session ?? this.#sessions.require(options),
     };
+  }
+
+  /**
+   * Adapts parameters for the writer, whose connection is not restricted to a viewer: the collection under its stored
+   * name, and a hash that a reader has found for this viewer.
+   */
+  async #owned<P extends { readonly collection?: string | undefined; readonly hash?: string | undefined }>(
+    params: P,
+    options: StoreCallOptions,
+  ): Promise<P & { readonly viewer: Viewer }> {
+    const viewer = viewerOf(options.principal);
+    if (viewer === undefined) return { ...params, viewer };
+    const own = { ...params, viewer, collection: storedCollection(params.collection, viewer) };
+    if (params.hash === undefined) return own;
+    const [hash, ...others] = await this.resolve(params.hash, options);
+    if (hash === undefined) throw new TrunklineError("NOT_FOUND", `The store has no content "${params.hash}".`);
+    if (others.length === 0) return { ...own, hash };
+    throw new TrunklineError("AMBIGUOUS", `"${params.hash}" matches ${others.length + 1} contents.`, {
+      hint: "Use more digits of the hash.",
+    });
   }
 
   #filters<P extends FilterParams>(
@@ -376,6 +404,15 @@ export class Store implements StoreMethods, AsyncDisposable {
   }
 }
 
-function rpc({ signal, onProgress }: StoreCallOptions): RpcOptions {
+function rpc({ signal, onProgress, principal }: StoreCallOptions): RpcOptions {
+  return { signal, onProgress, viewer: viewerOf(principal) };
+}
+
+/** For work that only adds: its parameters already say where. */
+function unrestricted({ signal, onProgress }: StoreCallOptions): RpcOptions {
   return { signal, onProgress };
+}
+
+function stored(collection: string | undefined, { principal }: StoreCallOptions): string | undefined {
+  return storedCollection(collection, viewerOf(principal));
 }

@@ -4,6 +4,7 @@ import { type BlockGroup, type FittedBlocks, fitBlocks, weighBlocks } from "../b
 import { type AnswerPart, DEFAULT_MAX_TOKENS, type Essence, fitAnswer, MOST_MAX_TOKENS } from "../budget/fit.js";
 import { jsonBytes } from "../budget/shrink.js";
 import { tokensWithin } from "../budget/tokens.js";
+import type { Exchange } from "../interfaces/exchange.js";
 import type { ContentBlock, Operation, OperationRegistry } from "../interfaces/operation.js";
 import type { ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog, TokenAccount, TokenUse } from "../journal/journal.js";
@@ -18,7 +19,8 @@ export interface CompositeRegistry extends OperationRegistry {
 
 export interface CompositeOptions {
   readonly registry: CompositeRegistry;
-  readonly store: () => Promise<ContentStore>;
+  /** Opens the store as a principal sees it. */
+  readonly store: (principal: string) => Promise<ContentStore>;
   readonly run: RunStep;
   /** For calls that fail before an operation runs; `run` journals the others. */
   readonly log: CallLog;
@@ -30,7 +32,10 @@ export interface CompositeOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** The same with defaults applied. */
+/** Creates the environment of one call. */
+export type EnvironmentOf = (exchange: Exchange) => CompositeEnvironment;
+
+/** The same with defaults applied, for one call: the store is the one that the caller's principal sees. */
 export interface CompositeEnvironment {
   readonly registry: CompositeRegistry;
   readonly run: RunStep;

@@ -1,6 +1,7 @@
 // The composite surface: a handful of tools, no matter how many servers there are. Together their definitions cost at
 // most 400 tokens; `describe` lists the operations.
 import { systemClock } from "@trunkline/core";
+import type { Exchange } from "../interfaces/exchange.js";
 import type { Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import type { CompositeEnvironment, CompositeOptions } from "./composite-answer.js";
@@ -13,17 +14,17 @@ export type { CompositeOptions, CompositeRegistry } from "./composite-answer.js"
 /** Creates `query`, `execute`, `session` and `mcp.echo`, in listing order. Opens nothing. */
 export function createCompositeTools(options: CompositeOptions): readonly ServedTool[] {
   const { registry, store, account, workspace, run, log } = options;
-  const env: CompositeEnvironment = {
+  const shared = {
     registry,
     run,
     log,
-    store,
     account,
     spill: options.spill ?? true,
     workspace,
     clock: options.clock ?? systemClock,
   };
-  return [queryTool(env), executeTool(env), sessionTool(env), echoTool];
+  const envOf = ({ caller }: Exchange): CompositeEnvironment => ({ ...shared, store: () => store(caller.principal) });
+  return [queryTool(envOf), executeTool(envOf, registry), sessionTool(envOf), echoTool];
 }
 
 const ECHO: ServedTool["definition"] = {

@@ -16,6 +16,8 @@ import {
   type Answer,
   type BlockNotes,
   type CompositeEnvironment,
+  type CompositeRegistry,
+  type EnvironmentOf,
   listedWarnings,
   STEPS_SCHEMA,
   sendAnswer,
@@ -61,22 +63,30 @@ const DEFINITION: ServedTool["definition"] = {
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
 };
 
-export function executeTool(env: CompositeEnvironment): ServedTool {
-  const batches = new IdempotentBatches({ store: env.store, clock: env.clock });
+export function executeTool(envOf: EnvironmentOf, registry: CompositeRegistry): ServedTool {
+  // A key belongs to a principal: clients can claim any name.
+  const keyed = new Map<string, IdempotentBatches>();
+  const call: ServedTool["call"] = async (args, exchange) => {
+    const { principal } = exchange.caller;
+    const env = envOf(exchange);
+    const batches = keyed.get(principal) ?? new IdempotentBatches({ store: env.store, clock: env.clock });
+    keyed.set(principal, batches);
+    return await execute(env, { args, exchange, batches });
+  };
   return {
     definition: DEFINITION,
-    canonical: (args, { signal }) => canonicalArguments(env, args, signal),
-    call: (args, exchange) => execute(env, { args, exchange, batches }),
+    canonical: (args, { signal }) => canonicalArguments(registry, args, signal),
+    call,
   };
 }
 
 /** Returns a batch as it will run: every operation under its own name, every field in its one spelling. */
-async function canonicalArguments(env: CompositeEnvironment, args: Params, signal: AbortSignal): Promise<Params> {
+async function canonicalArguments(registry: CompositeRegistry, args: Params, signal: AbortSignal): Promise<Params> {
   const read = readArguments(args, PARAMETERS, "operations");
   const { operations, continueOnError, atomic, dryRun: isDry, key } = readBatch(read);
   const steps = [];
   for (const { op, params, as } of operations) {
-    const { name } = await env.registry.find(op, { signal });
+    const { name } = await registry.find(op, { signal });
     steps.push({ op: name, params, ...(as === undefined ? {} : { as }) });
   }
   return {
@@ -115,7 +125,7 @@ async function execute(
     };
     if (batch.key === undefined || batch.dryRun) return (await run()).result;
     const { key, operations, atomic, continueOnError } = batch;
-    const identity = { caller: exchange.caller.name, key, batch: { operations, atomic, continueOnError }, signal };
+    const identity = { key, batch: { operations, atomic, continueOnError }, signal };
     const { result, isRepeated } = await batches.once(identity, run);
     if (!isRepeated) return result;
     end({ value: result.structuredContent });

@@ -31,7 +31,7 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 const MOST_KEPT = 1_000;
 const FORMAT = 1;
 
-/** Remembers batches by caller and key. */
+/** Remembers the batches of one principal by their keys. `store` is the store that the principal sees. */
 export class IdempotentBatches {
   readonly #store: () => Promise<ContentStore>;
   readonly #clock: Clock;
@@ -47,10 +47,10 @@ export class IdempotentBatches {
    * batch.
    */
   async once(
-    { caller, key, batch, signal }: { caller: string; key: string; batch: unknown; signal: AbortSignal },
+    { key, batch, signal }: { key: string; batch: unknown; signal: AbortSignal },
     run: () => Promise<BatchRun>,
   ): Promise<{ result: ToolResult; isRepeated: boolean }> {
-    const id = contentIdOf(JSON.stringify([caller, key]));
+    const id = contentIdOf(JSON.stringify([key]));
     const hash = contentIdOf(JSON.stringify(batch));
     this.#forgetOld();
     const known = this.#kept.get(id);

@@ -12,6 +12,7 @@ import {
   type Answer,
   type BlockNotes,
   type CompositeEnvironment,
+  type EnvironmentOf,
   listedWarnings,
   STEPS_SCHEMA,
   sendAnswer,
@@ -34,8 +35,8 @@ const DEFINITION: ServedTool["definition"] = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
 };
 
-export function queryTool(env: CompositeEnvironment): ServedTool {
-  return { definition: DEFINITION, call: (args, exchange) => query(env, args, exchange) };
+export function queryTool(envOf: EnvironmentOf): ServedTool {
+  return { definition: DEFINITION, call: (args, exchange) => query(envOf(exchange), args, exchange) };
 }
 
 async function query(env: CompositeEnvironment, args: Params, exchange: Exchange): Promise<ToolResult> {

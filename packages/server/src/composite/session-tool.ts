@@ -7,7 +7,7 @@ import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import { requireShallow } from "../operations/run-operation.js";
 import { answerError } from "../pipeline/answer-error.js";
 import { parseText, plain, readNamed } from "../pipeline/read-steps.js";
-import { type CompositeEnvironment, sendAnswer, sendError } from "./composite-answer.js";
+import { type CompositeEnvironment, type EnvironmentOf, sendAnswer, sendError } from "./composite-answer.js";
 
 const DEFINITION: ServedTool["definition"] = {
   name: "session",
@@ -23,11 +23,11 @@ const DEFINITION: ServedTool["definition"] = {
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
 };
 
-export function sessionTool(env: CompositeEnvironment): ServedTool {
+export function sessionTool(envOf: EnvironmentOf): ServedTool {
   return {
     definition: DEFINITION,
     canonical: async (args) => ({ ...readAction(args) }),
-    call: (args, exchange) => session(env, args, exchange),
+    call: (args, exchange) => session(envOf(exchange), args, exchange),
   };
 }
 

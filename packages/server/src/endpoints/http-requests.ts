@@ -1,9 +1,10 @@
 // Validates HTTP requests. A web page can reach loopback under its own host name (DNS rebinding) or across origins, so
-// Host and Origin are always checked, whatever the listen address. Outside loopback a token is required as well.
-import { createHash, timingSafeEqual } from "node:crypto";
+// Host and Origin are always checked, whatever the listen address. Other users of this machine can reach loopback too,
+// so the token decides whose request it is.
 import type { IncomingMessage } from "node:http";
 import { hostName } from "./http-address.js";
 import { type Refusal, refusal } from "./http-replies.js";
+import { ANONYMOUS_PRINCIPAL, type Principals } from "./principals.js";
 
 /** Returns why the headers of a POST are rejected; undefined if they are valid. */
 export function checkPostHeaders({ headers }: IncomingMessage): Refusal | undefined {
@@ -24,27 +25,72 @@ export function checkGetHeaders({ headers }: IncomingMessage): Refusal | undefin
   return refusal(406, "Not acceptable: the client has to accept text/event-stream.");
 }
 
-/** Reads a body as text; undefined if it is too large. Rejects if the client disconnects before the end. */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve(undefined);
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+/** Limits what the unfinished bodies of each principal take up together. */
+export class BodyBudget {
+  readonly #maxBytes: number;
+  readonly #bytes = new Map<string, number>();
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Counts bytes that have arrived. Returns false if the principal has too many already. */
+  take(principal: string, bytes: number): boolean {
+    const taken = this.#bytes.get(principal) ?? 0;
+    if (taken > 0 && taken + bytes > this.#maxBytes) return false;
+    this.#bytes.set(principal, taken + bytes);
+    return true;
+  }
+
+  release(principal: string, bytes: number): void {
+    const left = (this.#bytes.get(principal) ?? 0) - bytes;
+    if (left > 0) this.#bytes.set(principal, left);
+    else this.#bytes.delete(principal);
+  }
+}
+
+interface BodyLimits {
+  readonly maxBytes: number;
+  readonly principal: string;
+  readonly budget: BodyBudget;
+}
+
+/** Reads a body as text, or returns why it is too large. Rejects if the client disconnects before the end. */
+export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<string | Refusal> {
+  const { maxBytes, principal, budget } = limits;
+  const tooLarge = () => refusal(413, `The body is larger than ${maxBytes} bytes.`);
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve(tooLarge());
+  let chunks: Buffer[] | undefined = [];
+  let size = 0;
+  const release = () => {
+    chunks = undefined;
+    budget.release(principal, size);
+    size = 0;
+  };
+  return new Promise<string | Refusal>((resolve, reject) => {
     request.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > maxBytes) {
-        chunks.length = 0;
-        resolve(undefined);
-      } else chunks.push(chunk);
+      if (chunks === undefined) return;
+      if (size + chunk.length > maxBytes) {
+        release();
+        resolve(tooLarge());
+      } else if (budget.take(principal, chunk.length)) {
+        size += chunk.length;
+        chunks.push(chunk);
+      } else {
+        release();
+        resolve(refusal(503, "Too many requests are being received.", { "retry-after": "1" }));
+      }
     });
     request.on("end", () => {
+      if (chunks === undefined) return;
       const [first] = chunks;
-      resolve(
-        chunks.length === 1 && first !== undefined ? first.toString("utf8") : Buffer.concat(chunks).toString("utf8"),
-      );
+      const body = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+      release();
+      resolve(body.toString("utf8"));
     });
     request.on("error", reject);
     request.on("close", () => {
+      release();
       if (!request.complete) reject(new Error("The client disconnected before its request was read."));
     });
   });
@@ -60,7 +106,8 @@ interface GuardOptions {
   readonly hosts: readonly string[];
   /** Host names of pages that may call from a browser. */
   readonly origins: readonly string[];
-  readonly token: string | undefined;
+  /** The tokens to accept; undefined if none is required. */
+  readonly principals: Principals | undefined;
 }
 
 /** Maximum number of cached Host headers. */
@@ -68,24 +115,40 @@ const MAX_KNOWN = 64;
 
 export class HttpGuard {
   readonly #options: GuardOptions;
-  readonly #tokenDigest: Buffer | undefined;
   /** Host headers that passed the check, cached because the check parses a URL. */
   readonly #known = new Set<string>();
 
   constructor(options: GuardOptions) {
     this.#options = options;
-    this.#tokenDigest = options.token === undefined ? undefined : digest(options.token);
   }
 
-  /** Returns why a request is rejected; undefined if it is allowed. Synchronous if the Host header is already known. */
+  /**
+   * Returns why a request may not come from where it does; undefined if it may. Synchronous if the Host header is
+   * already known.
+   */
   check(request: IncomingMessage): Refusal | undefined | Promise<Refusal | undefined> {
-    const { host = "", origin, authorization } = request.headers;
-    const isKnown = origin === undefined && this.#known.has(host);
-    return isKnown ? this.#checkToken(authorization) : this.#checkNames(request);
+    const { host = "", origin } = request.headers;
+    return origin === undefined && this.#known.has(host) ? undefined : this.#checkNames(request);
+  }
+
+  /** Returns whose request it is, or why it is rejected. */
+  identify({ headers }: IncomingMessage): string | Refusal {
+    const { principals } = this.#options;
+    if (principals === undefined) return ANONYMOUS_PRINCIPAL;
+    const given = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
+    const principal = given === undefined ? undefined : principals.identify(given);
+    if (principal !== undefined) return principal;
+    const what =
+      given === undefined
+        ? "This endpoint requires a token. Send it in the header Authorization: Bearer <token>."
+        : "The token is unknown, revoked or expired.";
+    // Names no authorization server, so clients with a fixed token do not start a sign-in.
+    const challenge = { "www-authenticate": 'Bearer realm="trunkline"' };
+    return refusal(401, principals.hint === undefined ? what : `${what} ${principals.hint}`, challenge);
   }
 
   async #checkNames({ headers, socket }: IncomingMessage): Promise<Refusal | undefined> {
-    const { host = "", origin, authorization } = headers;
+    const { host = "", origin } = headers;
     // Loaded on demand, because it imports the protocol's schemas.
     const { validateHostHeader, validateOriginHeader } = await import("@modelcontextprotocol/server");
     const { hosts, origins } = this.#options;
@@ -97,19 +160,6 @@ export class HttpGuard {
     const page = validateOriginHeader(origin, [...origins]);
     if (!page.ok) return refusal(403, `${page.message}: pages from this origin are not allowed.`);
     if (this.#known.size < MAX_KNOWN) this.#known.add(host);
-    return this.#checkToken(authorization);
+    return undefined;
   }
-
-  #checkToken(authorization: string | undefined): Refusal | undefined {
-    if (this.#tokenDigest === undefined) return undefined;
-    const given = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
-    if (given !== undefined && timingSafeEqual(digest(given), this.#tokenDigest)) return undefined;
-    const challenge = given === undefined ? "Bearer" : 'Bearer error="invalid_token"';
-    return refusal(401, "The endpoint requires a valid bearer token.", { "www-authenticate": challenge });
-  }
-}
-
-/** Digests have equal length, which constant-time comparison requires. */
-function digest(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
 }

@@ -13,8 +13,6 @@ import {
   findHeaderMismatch,
   HEADERS,
   isModernRevision,
-  RPC_CODES,
-  RpcError,
   type RpcId,
   type RpcRequest,
   readMessage,
@@ -30,19 +28,22 @@ import { toRpcError } from "../protocol/rpc-failures.js";
 import { atMost, Heartbeat } from "./endpoint-timing.js";
 import { addressOf, hostName, LOOPBACK, listenError, WILDCARDS } from "./http-address.js";
 import { NOT_JSON, PostReply, type Refusal, refusal, refuse, sendEmpty } from "./http-replies.js";
-import { checkPostHeaders, HttpGuard, readBody } from "./http-requests.js";
-import { LegacySessions, type SessionLimits } from "./legacy-sessions.js";
+import { BodyBudget, checkPostHeaders, HttpGuard, readBody } from "./http-requests.js";
+import { LegacySessions, type ReceivedBody, type SessionLimits } from "./legacy-sessions.js";
 import { doubtfulRequest, headerMismatch, ordinaryRequest } from "./modern-headers.js";
+import { type Principals, singleToken } from "./principals.js";
 
 export interface HttpEndpointOptions {
   readonly service: McpService;
   readonly logger: Logger;
-  /** An address of this machine. If other machines can reach it, a token is required. */
+  /** An address of this machine. If other machines can reach it, `token` or `principals` is required. */
   readonly host: string;
   /** 0 picks any free port. */
   readonly port: number;
-  /** The bearer token required in every request. */
+  /** The bearer token required in every request. Its principal is `default`. */
   readonly token?: string | undefined;
+  /** The tokens to accept, instead of `token`. Without either, everyone on this machine can use the endpoint. */
+  readonly principals?: Principals | undefined;
   /**
    * Host names to accept, and hosts of pages that may call from a browser, in addition to loopback, `host` and the
    * addresses it resolves to.
@@ -83,17 +84,21 @@ const SESSION_LIMITS: SessionLimits = {
 /** Timeout for clients that send their headers or body very slowly. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
+const CONNECTIONS_CHECKED_MS = 5_000;
+/** What the unfinished bodies of one principal may take up together. */
+const MAX_BODIES_BYTES = 64 * 1024 * 1024;
+const TOO_MANY_REQUESTS = refusal(503, "Too many requests.", { "retry-after": "1" });
 /** How long pending responses may take to reach their clients once the endpoint is closed. */
 const FLUSH_MS = 1_000;
 
 /** Starts listening. Rejects with `USAGE` if the address is not allowed or not usable. */
 export async function listenHttp(options: HttpEndpointOptions): Promise<HttpEndpoint> {
-  const { host, port, token } = options;
+  const { host, port } = options;
   const address = await addressOf(host);
   const isLoopback = LOOPBACK.includes(hostName(address)) || /^127(\.\d{1,3}){3}$/.test(address);
-  if (!isLoopback && (token === undefined || token === "")) {
+  if (!isLoopback && principalsOf(options) === undefined) {
     throw new TrunklineError("USAGE", `${host} is not a loopback address, so other machines could connect.`, {
-      hint: "Set TRUNKLINE_TOKEN to a secret that clients send as their bearer token, or omit --host.",
+      hint: "Require a token: omit --no-token, or set TRUNKLINE_TOKEN. Or omit --host.",
     });
   }
   const endpoint = new Endpoint(options, address);
@@ -101,6 +106,10 @@ export async function listenHttp(options: HttpEndpointOptions): Promise<HttpEndp
   const close = () => endpoint.close();
   const url = `http://${hostName(host)}:${endpoint.port}${PATH}`;
   return { url, isLoopback, close, [Symbol.asyncDispose]: close };
+}
+
+function principalsOf({ token, principals }: HttpEndpointOptions): Principals | undefined {
+  return principals ?? (token === undefined || token === "" ? undefined : singleToken(token));
 }
 
 class Endpoint {
@@ -112,6 +121,9 @@ class Endpoint {
   readonly #modern: ModernPosts;
   readonly #server: Server;
   readonly #maxBodyBytes: number;
+  readonly #bodies: BodyBudget;
+  readonly #load: PrincipalLoad;
+  readonly #forgetPrincipals: (() => void) | undefined;
   readonly #graceMs: number;
   readonly #responses = new Set<ServerResponse>();
   #inFlight = 0;
@@ -119,23 +131,35 @@ class Endpoint {
   #closing: Promise<void> | undefined;
 
   constructor(options: HttpEndpointOptions, address: string) {
-    const { service, logger, token, allowedHosts = [] } = options;
+    const { service, logger, allowedHosts = [] } = options;
+    const principals = principalsOf(options);
     this.#logger = logger;
     this.#maxBodyBytes = options.maxBodyBytes ?? DEFAULTS.maxBodyBytes;
+    this.#bodies = new BodyBudget(Math.max(MAX_BODIES_BYTES, this.#maxBodyBytes));
     this.#graceMs = options.graceMs ?? DEFAULTS.graceMs;
     this.#protocol = new Protocol({ service, logger, endpoint: "http", limits: options.limits });
     this.#heartbeat = new Heartbeat(options.keepAliveMs ?? DEFAULTS.keepAliveMs);
     const names = [...LOOPBACK, ...allowedHosts.map(hostName)];
     const bound = WILDCARDS.includes(hostName(address)) ? hostname() : address;
     const hosts = [...names, hostName(options.host), hostName(bound)];
-    this.#guard = new HttpGuard({ hosts, origins: names, token: token === "" ? undefined : token });
+    this.#guard = new HttpGuard({ hosts, origins: names, principals });
+    this.#load = new PrincipalLoad(this.#protocol.limits.maxInFlight);
     const limits = { ...SESSION_LIMITS, ...options.sessions };
     this.#sessions = new LegacySessions(this.#protocol, { heartbeat: this.#heartbeat, limits });
     this.#modern = new ModernPosts(this.#protocol, { heartbeat: this.#heartbeat, service });
     this.#server = createHttpServer(
-      { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 65_000 },
+      {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        keepAliveTimeout: 65_000,
+        connectionsCheckingInterval: CONNECTIONS_CHECKED_MS,
+      },
       (request, response) => this.#receive(request, response),
     );
+    this.#forgetPrincipals = principals?.onEnded?.((principal) => {
+      this.#modern.endPrincipal(principal);
+      this.#sessions.endPrincipal(principal);
+    });
   }
 
   get port(): number {
@@ -156,6 +180,7 @@ class Endpoint {
   }
 
   async #close(): Promise<void> {
+    this.#forgetPrincipals?.();
     const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await this.#modern.finishStreams();
     await atMost(this.#graceMs, this.#drained());
@@ -204,17 +229,24 @@ class Endpoint {
     const checked = this.#guard.check(request);
     const unwanted = checked instanceof Promise ? await checked : checked;
     if (unwanted !== undefined) return this.#turnAway(request, response, unwanted);
-    const { url = "/" } = request;
-    if (url !== PATH && new URL(url, "http://localhost").pathname !== PATH) {
+    // Before the token: a client that looks for an authorization server must find none, and not be asked for a token.
+    if (!isEndpointPath(request.url)) {
       return this.#turnAway(request, response, refusal(404, `Not found. MCP is served at ${PATH}.`));
     }
+    const principal = this.#guard.identify(request);
+    if (typeof principal !== "string") return this.#turnAway(request, response, principal);
     switch (request.method) {
       case "POST":
-        return await this.#post(request, response);
+        if (!this.#load.enter(principal)) return this.#turnAway(request, response, TOO_MANY_REQUESTS);
+        try {
+          return await this.#post(request, response, principal);
+        } finally {
+          this.#load.leave(principal);
+        }
       case "GET":
-        return this.#sessions.get(request, response);
+        return this.#sessions.get(request, response, principal);
       case "DELETE":
-        return await this.#sessions.delete(request, response);
+        return await this.#sessions.delete(request, response, principal);
       case "HEAD":
       case "OPTIONS":
         return sendEmpty(response, 405, ALLOWED_METHODS);
@@ -223,17 +255,15 @@ class Endpoint {
     }
   }
 
-  async #post(request: HttpRequest, response: ServerResponse): Promise<void> {
+  async #post(request: HttpRequest, response: ServerResponse, principal: string): Promise<void> {
     const unfit = checkPostHeaders(request);
     if (unfit !== undefined) return this.#turnAway(request, response, unfit);
-    const text = await readBody(request, this.#maxBodyBytes);
-    if (text === undefined) {
-      return this.#turnAway(request, response, refusal(413, `The body is larger than ${this.#maxBodyBytes} bytes.`));
-    }
+    const text = await readBody(request, { maxBytes: this.#maxBodyBytes, principal, budget: this.#bodies });
+    if (typeof text !== "string") return this.#turnAway(request, response, text);
     const value = parseJson(text);
     if (value === undefined) return refuse(response, NOT_JSON);
-    if (isLegacy(request, value)) await this.#sessions.post(request, response, value);
-    else await this.#modern.post(request, response, value);
+    if (isLegacy(request, value)) await this.#sessions.post(request, response, { value, principal });
+    else await this.#modern.post(request, response, { value, principal });
   }
 
   /**
@@ -264,10 +294,41 @@ class Endpoint {
   }
 }
 
+/** Counts the requests in progress of each principal. */
+class PrincipalLoad {
+  readonly #max: number;
+  readonly #counts = new Map<string, number>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Returns false if the principal has too many already. */
+  enter(principal: string): boolean {
+    const count = this.#counts.get(principal) ?? 0;
+    if (count >= this.#max) return false;
+    this.#counts.set(principal, count + 1);
+    return true;
+  }
+
+  leave(principal: string): void {
+    const count = (this.#counts.get(principal) ?? 1) - 1;
+    if (count === 0) this.#counts.delete(principal);
+    else this.#counts.set(principal, count);
+  }
+}
+
 interface Running {
   readonly context: RequestContext;
   readonly reply: PostReply;
   readonly id: RpcId;
+}
+
+/** A POST that has been read. */
+interface Posted {
+  readonly request: HttpRequest;
+  readonly response: ServerResponse;
+  readonly principal: string;
 }
 
 /** Handles the requests of modern HTTP clients. */
@@ -276,7 +337,7 @@ class ModernPosts {
   readonly #service: McpService;
   readonly #heartbeat: Heartbeat;
   readonly #running = new Set<Running>();
-  readonly #streams = new Map<Subscription, PostReply>();
+  readonly #streams = new Map<Subscription, { reply: PostReply; principal: string }>();
 
   constructor(protocol: Protocol, { heartbeat, service }: { heartbeat: Heartbeat; service: McpService }) {
     this.#protocol = protocol;
@@ -285,23 +346,41 @@ class ModernPosts {
   }
 
   /** Handles a POST with the body `value`. Never rejects. */
-  async post(request: HttpRequest, response: ServerResponse, value: unknown): Promise<void> {
+  async post(request: HttpRequest, response: ServerResponse, { value, principal }: ReceivedBody): Promise<void> {
     const ordinary = ordinaryRequest(request, value);
-    if (ordinary !== undefined) return await this.#check(ordinary, request, response);
+    if (ordinary !== undefined) return await this.#check(ordinary, { request, response, principal });
     const message = readMessage(value);
     const id = message.kind === "request" ? message.id : null;
     const refused = await doubtfulRequest(request, value);
     if (refused !== undefined) return refuse(response, refused, id);
     // Notifications have no effect here: a client cancels a request by disconnecting.
     if (message.kind !== "request") return sendEmpty(response, 202);
-    await this.#check(message, request, response);
+    await this.#check(message, { request, response, principal });
   }
 
   /** Ends the notification streams cleanly. */
   async finishStreams(): Promise<void> {
-    for (const [stream, reply] of [...this.#streams]) {
+    await this.#finish([...this.#streams.keys()]);
+  }
+
+  /** The principal's tokens are no longer valid: ends its streams and aborts its calls. */
+  endPrincipal(principal: string): void {
+    const reason = new TrunklineError("ABORTED", "The token is no longer valid.");
+    for (const { context, reply, id } of [...this.#running]) {
+      if (context.client.principal !== principal) continue;
+      context.cancel(reason);
+      reply.finish(errorMessage(id, toRpcError(reason)), 401);
+    }
+    // `close` of a stream never rejects.
+    void this.#finish([...this.#streams].flatMap(([stream, open]) => (open.principal === principal ? [stream] : [])));
+    this.#protocol.endPrincipal(principal);
+  }
+
+  async #finish(streams: readonly Subscription[]): Promise<void> {
+    for (const stream of streams) {
+      const open = this.#streams.get(stream);
       this.#streams.delete(stream);
-      reply.finish(stream.finish());
+      open?.reply.finish(stream.finish());
       await stream.close();
     }
   }
@@ -316,7 +395,11 @@ class ModernPosts {
   }
 
   /** Serves a request after checking that its headers match the arguments that the tool wants repeated there. */
-  async #check(message: RpcRequest, { headers }: HttpRequest, response: ServerResponse): Promise<void> {
+  async #check(message: RpcRequest, posted: Posted): Promise<void> {
+    const {
+      request: { headers },
+      response,
+    } = posted;
     const { id, method, params } = message;
     const schema =
       method === "tools/call" && typeof params.name === "string" ? this.#service.inputSchema?.(params.name) : undefined;
@@ -325,20 +408,12 @@ class ModernPosts {
         ? undefined
         : findHeaderMismatch(readParamHeaders(schema).headers, params.arguments, headers);
     if (problem !== undefined) return refuse(response, headerMismatch(problem), id);
-    await this.#serve(message, response);
+    await this.#serve(message, posted);
   }
 
-  async #serve(request: RpcRequest, response: ServerResponse): Promise<void> {
+  async #serve(request: RpcRequest, { response, principal }: Posted): Promise<void> {
     const reply = new PostReply(response, this.#heartbeat);
-    if (this.#running.size >= this.#protocol.limits.maxInFlight) {
-      return reply.finish(errorMessage(request.id, new RpcError(RPC_CODES.internalError, "Too many requests.")), 503);
-    }
-    const facts = {
-      id: this.#protocol.nextClientId(),
-      principal: "default",
-      endpoint: "http",
-      lasting: false,
-    } as const;
+    const facts = { id: this.#protocol.nextClientId(), principal, endpoint: "http", lasting: false } as const;
     const context = new RequestContext(facts, reply);
     response.on("close", () => {
       if (!response.writableFinished) context.cancel(new TrunklineError("ABORTED", "The client has disconnected."));
@@ -358,7 +433,7 @@ class ModernPosts {
     const { modern } = this.#protocol;
     let stream: Subscription;
     try {
-      stream = await modern.subscriptions.open(request.id, request.params, reply);
+      stream = await modern.subscriptions.open(request, context);
     } catch (error) {
       const refused = modern.refuse(request, toRpcError(error));
       return reply.finish(refused.message, refused.status);
@@ -367,7 +442,7 @@ class ModernPosts {
       reply.finish(stream.finish());
       return await stream.close();
     }
-    this.#streams.set(stream, reply);
+    this.#streams.set(stream, { reply, principal: context.client.principal });
     context.onCancel(() => {
       this.#streams.delete(stream);
       reply.finish(undefined);
@@ -375,6 +450,14 @@ class ModernPosts {
       void stream.close();
     });
   }
+}
+
+/** Whether a request target is the path of the endpoint, with or without a query. Anything can be sent as a target. */
+function isEndpointPath(target = "/"): boolean {
+  if (target === PATH) return true;
+  // `//host/mcp` would be parsed as another host.
+  if (!/^(?:https?:\/\/|\/(?!\/))/i.test(target) || !URL.canParse(target, "http://localhost")) return false;
+  return new URL(target, "http://localhost").pathname === PATH;
 }
 
 /** Decides which era a body belongs to. If the body does not tell, the header decides. */

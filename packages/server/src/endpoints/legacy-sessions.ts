@@ -23,6 +23,13 @@ import { type Refusal, refusal, refuse, SESSION_NOT_FOUND, sendEmpty, sendJson }
 import { checkGetHeaders } from "./http-requests.js";
 import { ReplayBuffer, type ReplayLimits, ReplayShare, type ReplayStream } from "./replay-stream.js";
 
+/** The body of a POST, and whose it is. */
+export interface ReceivedBody {
+  readonly value: unknown;
+  readonly principal: string;
+}
+
+/** Limits per principal. */
 export interface SessionLimits {
   readonly max: number;
   /** Closes a session after this much idle time. */
@@ -34,7 +41,8 @@ export class LegacySessions implements Beating {
   readonly #protocol: Protocol;
   readonly #heartbeat: Heartbeat;
   readonly #limits: SessionLimits;
-  readonly #share: ReplayShare;
+  /** By principal. */
+  readonly #shares = new Map<string, ReplayShare>();
   readonly #sessions = new Map<string, LegacySession>();
   readonly #closing = new Set<Promise<void>>();
 
@@ -42,7 +50,6 @@ export class LegacySessions implements Beating {
     this.#protocol = protocol;
     this.#heartbeat = options.heartbeat;
     this.#limits = options.limits;
-    this.#share = new ReplayShare(options.limits.replay);
     options.heartbeat.add(this);
   }
 
@@ -51,14 +58,16 @@ export class LegacySessions implements Beating {
   }
 
   /** Handles a POST with the body `value`. Never rejects. */
-  async post(request: HttpRequest, response: ServerResponse, value: unknown): Promise<void> {
+  async post(request: HttpRequest, response: ServerResponse, { value, principal }: ReceivedBody): Promise<void> {
     const isBatch = Array.isArray(value);
     const messages = isBatch ? value.map(readMessage) : [readMessage(value)];
     const opening = messages.find((message) => message.kind === "request" && message.method === "initialize");
     const sessionId = request.headers[HEADERS.sessionId];
-    if (opening !== undefined && sessionId === undefined) return await this.#open(response, messages, isBatch);
+    if (opening !== undefined && sessionId === undefined) {
+      return await this.#open(response, { messages, isBatch, principal });
+    }
 
-    const session = this.#sessionOf(request);
+    const session = this.#sessionOf(request, principal);
     if (!(session instanceof LegacySession)) return refuse(response, session, idOf(messages));
     if (isBatch) {
       const error = this.#batchError(session, messages);
@@ -68,13 +77,13 @@ export class LegacySessions implements Beating {
   }
 
   /** Handles a GET. */
-  get(request: HttpRequest, response: ServerResponse): void {
+  get(request: HttpRequest, response: ServerResponse, principal: string): void {
     const unfit = checkGetHeaders(request);
     if (unfit !== undefined) {
       refuse(response, unfit);
       return;
     }
-    const session = this.#sessionOf(request);
+    const session = this.#sessionOf(request, principal);
     if (!(session instanceof LegacySession)) {
       refuse(response, session);
       return;
@@ -84,8 +93,8 @@ export class LegacySessions implements Beating {
   }
 
   /** Handles a DELETE, which ends the session. */
-  async delete(request: HttpRequest, response: ServerResponse): Promise<void> {
-    const session = this.#sessionOf(request);
+  async delete(request: HttpRequest, response: ServerResponse, principal: string): Promise<void> {
+    const session = this.#sessionOf(request, principal);
     if (!(session instanceof LegacySession)) return refuse(response, session);
     await this.#end(session);
     sendEmpty(response, 200);
@@ -97,6 +106,12 @@ export class LegacySessions implements Beating {
     }
   }
 
+  /** Ends the sessions of a principal whose tokens are no longer valid, with their calls and streams. */
+  endPrincipal(principal: string): void {
+    for (const session of [...this.#sessions.values()]) if (session.principal === principal) void this.#end(session);
+    this.#shares.delete(principal);
+  }
+
   /** Ends every session. Never rejects. */
   async close(): Promise<void> {
     this.#heartbeat.remove(this);
@@ -104,27 +119,31 @@ export class LegacySessions implements Beating {
     await Promise.allSettled(this.#closing);
   }
 
-  async #open(response: ServerResponse, messages: readonly IncomingMessage[], isBatch: boolean): Promise<void> {
+  async #open(
+    response: ServerResponse,
+    { messages, isBatch, principal }: { messages: readonly IncomingMessage[]; isBatch: boolean; principal: string },
+  ): Promise<void> {
     if (isBatch || messages.length !== 1) {
       const error = new RpcError(RPC_CODES.invalidRequest, "Invalid request: initialize cannot be part of a batch.");
       return sendJson(response, 400, errorMessage(null, error));
     }
-    if (this.#sessions.size >= this.#limits.max && !this.#makeRoom()) {
+    if (!this.#hasRoom(principal)) {
       return refuse(response, refusal(503, "Too many sessions are open.", { "retry-after": "5" }), idOf(messages));
     }
     const session = new LegacySession({
       id: randomUUID(),
+      principal,
       protocol: this.#protocol,
       heartbeat: this.#heartbeat,
       replay: this.#limits.replay,
-      share: this.#share,
+      share: this.#shareOf(principal),
     });
     this.#sessions.set(session.id, session);
     await session.post(response, messages, false);
   }
 
   /** Returns the session that a request names, marked as most recently used, or the reason for the rejection. */
-  #sessionOf({ headers }: HttpRequest): LegacySession | Refusal {
+  #sessionOf({ headers }: HttpRequest, principal: string): LegacySession | Refusal {
     const version = headers[HEADERS.protocolVersion];
     if (version !== undefined && !(LEGACY_REVISIONS as readonly unknown[]).includes(version)) {
       const known = LEGACY_REVISIONS.join(", ");
@@ -133,7 +152,7 @@ export class LegacySessions implements Beating {
     const id = headers[HEADERS.sessionId];
     if (typeof id !== "string") return refusal(400, "Mcp-Session-Id is missing. Initialize first.");
     const session = this.#sessions.get(id);
-    if (session === undefined) return { status: 404, error: SESSION_NOT_FOUND };
+    if (session?.principal !== principal) return { status: 404, error: SESSION_NOT_FOUND };
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
     return session;
@@ -149,14 +168,27 @@ export class LegacySessions implements Beating {
     return new RpcError(RPC_CODES.invalidRequest, `Invalid request: a batch needs 1 to ${maxBatch} messages.`);
   }
 
-  /** Ends the least recently used session. Returns false if all of them are in use. */
-  #makeRoom(): boolean {
-    for (const session of this.#sessions.values()) {
-      if (session.idleMs === 0) continue;
-      void this.#end(session);
-      return true;
+  /**
+   * Makes room for another session of this principal: ends its least recently used one, never one of another principal.
+   * Returns false if all of its sessions are in use.
+   */
+  #hasRoom(principal: string): boolean {
+    if (this.#sessions.size < this.#limits.max) return true;
+    const own = [...this.#sessions.values()].filter((session) => session.principal === principal);
+    if (own.length < this.#limits.max) return true;
+    const idle = own.find((session) => session.idleMs !== 0);
+    if (idle === undefined) return false;
+    void this.#end(idle);
+    return true;
+  }
+
+  #shareOf(principal: string): ReplayShare {
+    let share = this.#shares.get(principal);
+    if (share === undefined) {
+      share = new ReplayShare(this.#limits.replay);
+      this.#shares.set(principal, share);
     }
-    return false;
+    return share;
   }
 
   #end(session: LegacySession): Promise<void> {
@@ -173,6 +205,7 @@ function idOf([first]: readonly IncomingMessage[]) {
 
 interface LegacySessionOptions {
   readonly id: string;
+  readonly principal: string;
   readonly protocol: Protocol;
   readonly heartbeat: Heartbeat;
   readonly replay: ReplayLimits;
@@ -183,6 +216,7 @@ const ENDING_MS = 200;
 
 class LegacySession implements Beating {
   readonly id: string;
+  readonly principal: string;
   readonly connection: LegacyConnection;
   readonly #options: LegacySessionOptions;
   readonly #headers: Readonly<Record<string, string>>;
@@ -193,11 +227,12 @@ class LegacySession implements Beating {
 
   constructor(options: LegacySessionOptions) {
     this.id = options.id;
+    this.principal = options.principal;
     this.#options = options;
     this.#headers = { [HEADERS.sessionId]: options.id };
     this.#buffer = new ReplayBuffer(options.replay, options.share);
     this.#standing = this.#buffer.open({ primed: true, headers: this.#headers });
-    this.connection = options.protocol.connectLegacy(this.#standing, "default");
+    this.connection = options.protocol.connectLegacy(this.#standing, options.principal);
     options.heartbeat.add(this);
   }
 

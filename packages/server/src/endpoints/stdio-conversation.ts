@@ -1,6 +1,6 @@
 // The conversation with the single stdio client. Its first messages decide the era: `server/discover` alone is a probe
 // that either era can follow; any other request fixes the era.
-import { parseJson, TrunklineError } from "@trunkline/core";
+import { LOCAL_PRINCIPAL, parseJson, TrunklineError } from "@trunkline/core";
 import {
   BATCH_REVISION,
   errorMessage,
@@ -13,7 +13,6 @@ import {
   type RpcRequest,
   readMessage,
 } from "@trunkline/protocol";
-import { LOCAL_PRINCIPAL } from "../interfaces/exchange.js";
 import type { Protocol } from "../protocol/endpoint-protocol.js";
 import type { LegacyConnection } from "../protocol/legacy.js";
 import { claimsModern, envelopeError, unsupportedVersion } from "../protocol/modern-envelope.js";
@@ -167,10 +166,11 @@ export class StdioConversation {
     }
   }
 
-  async #listen({ id, params }: RpcRequest, context: RequestContext): Promise<void> {
+  async #listen(request: RpcRequest, context: RequestContext): Promise<void> {
+    const { id } = request;
     let stream: Subscription;
     try {
-      stream = await this.#protocol.modern.subscriptions.open(id, params, this.#outlet);
+      stream = await this.#protocol.modern.subscriptions.open(request, context);
     } catch (error) {
       return this.#refuse(id, toRpcError(error));
     }

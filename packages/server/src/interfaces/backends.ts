@@ -13,3 +13,8 @@ export interface Backends {
   /** The model that ranks operations by meaning, if there is one. */
   embedder?(): Promise<Embedder | undefined>;
 }
+
+/** Opens the store as a principal sees it. Everything that runs for a client uses this, never the store itself. */
+export function storeFor(backends: Backends): (principal: string) => Promise<ContentStore> {
+  return async (principal) => (await backends.store()).viewedBy(principal);
+}

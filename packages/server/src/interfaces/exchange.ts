@@ -4,9 +4,6 @@ import type { Channel } from "@trunkline/client";
 import type { ToolProgress } from "@trunkline/core";
 import type { Era } from "@trunkline/protocol";
 
-/** The principal of everything that runs as the person at this machine: stdio clients and the terminal. */
-export const LOCAL_PRINCIPAL = "local";
-
 /** What is known about a client. */
 export interface Caller {
   /**

@@ -60,8 +60,12 @@ export interface McpService {
   ): Promise<Readonly<Record<string, unknown>>>;
   /** Reports changes until the returned function is called. */
   onEvent(listener: (event: ServiceEvent) => void): () => void;
-  /** Reports changes to a resource until the function it resolves with is called. */
-  subscribe(uri: string, listener: () => void, options: { signal?: AbortSignal }): Promise<() => Promise<void>>;
+  /** Reports changes to a resource that the principal can see until the function it resolves with is called. */
+  subscribe(
+    uri: string,
+    listener: () => void,
+    options: { principal: string; signal?: AbortSignal },
+  ): Promise<() => Promise<void>>;
   /** The client asks for log messages of at least this level. Legacy only; a modern client sets it with each call. */
   setLogLevel(caller: Caller, level: string): Promise<void>;
   /** The client reports its roots, at the start or after a change. Legacy over stdio only. Never rejects. */

@@ -9,7 +9,7 @@ import {
   silentLogger,
   TrunklineError,
 } from "@trunkline/core";
-import type { Backends } from "../interfaces/backends.js";
+import { type Backends, storeFor } from "../interfaces/backends.js";
 import type { Caller } from "../interfaces/exchange.js";
 import type { Operation, OperationRegistry } from "../interfaces/operation.js";
 import { Upstreams } from "../upstreams/upstreams.js";
@@ -51,7 +51,7 @@ const SUGGESTIONS = 3;
 export function createRegistry(options: RegistryOptions): ServerRegistry {
   const { backends, logger = silentLogger, cacheFolder } = options;
   const upstreams = options.upstreams ?? new Upstreams(() => backends.hub(), { folder: cacheFolder, logger });
-  const calls = new StoreCalls({ ...options, store: () => backends.store() });
+  const calls = new StoreCalls({ ...options, store: storeFor(backends) });
   const own = { calls, operations: backends.storeOperations, tokens: options.tokens };
   const actions = storeOperations("session", own);
   const upstream = new UpstreamFinder(upstreams);

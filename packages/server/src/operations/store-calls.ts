@@ -13,7 +13,8 @@ export interface AccessOptions extends PlacesOptions {
 }
 
 interface StoreCallsOptions extends AccessOptions {
-  readonly store: () => Promise<ContentStore>;
+  /** Opens the store as a principal sees it. */
+  readonly store: (principal: string) => Promise<ContentStore>;
 }
 
 interface CallDetails {
@@ -34,16 +35,17 @@ type Result = Readonly<Record<string, unknown>>;
 export class StoreCalls {
   readonly places: Places;
   readonly #options: StoreCallsOptions;
-  /** The client name that each session uses in the store, by session id. */
-  readonly #clients = new Map<string, string>();
+  /** Whose session it is and the client name it uses in the store, by session id. */
+  readonly #clients = new Map<string, { principal: string; client: string }>();
 
   constructor(options: StoreCallsOptions) {
     this.#options = options;
     this.places = new Places(options);
   }
 
-  store(): Promise<ContentStore> {
-    return this.#options.store();
+  /** The store as the caller's principal sees it. */
+  store({ exchange }: OperationContext): Promise<ContentStore> {
+    return this.#options.store(exchange.caller.principal);
   }
 
   /** Runs a store operation. */
@@ -51,7 +53,7 @@ export class StoreCalls {
     const { allowWrite, allowPrivateAddresses: allowed } = this.#options;
     const allowPrivateAddresses = typeof allowed === "function" ? await allowed() : allowed;
     const { exchange, signal, onProgress } = context;
-    const store = await this.store();
+    const store = await this.store(context);
     return await store.run(operation, params, {
       signal,
       ...(onProgress === undefined ? {} : { onProgress }),
@@ -74,15 +76,15 @@ export class StoreCalls {
     const { caller } = context.exchange;
     if (typeof session === "string") {
       const known = this.#clients.get(session);
-      if (known !== undefined) return known;
+      if (known?.principal === caller.principal) return known.client;
       const client = `session/${session}`;
       await this.run("resume", { session_id: session }, { context, client });
-      this.#clients.set(session, client);
+      this.#clients.set(session, { principal: caller.principal, client });
       return client;
     }
     if (session === true) {
       requireLasting(caller);
-      if (![...this.#clients.values()].includes(caller.id)) throw noSession();
+      if (!this.#hasSession(caller)) throw noSession();
     }
     return caller.id;
   }
@@ -94,7 +96,9 @@ export class StoreCalls {
     const started = await this.run("start", params, { context, client });
     // The store stops the client's previous session.
     this.#forget(client);
-    if (typeof started.session_id === "string") this.#clients.set(started.session_id, client);
+    if (typeof started.session_id === "string") {
+      this.#clients.set(started.session_id, { principal: caller.principal, client });
+    }
     return started;
   }
 
@@ -112,14 +116,18 @@ export class StoreCalls {
 
   /** Ends the session and the watches of a client that has disconnected. */
   async release(caller: Caller): Promise<void> {
-    if (!caller.lasting || ![...this.#clients.values()].includes(caller.id)) return;
+    if (!caller.lasting || !this.#hasSession(caller)) return;
     this.#forget(caller.id);
-    const store = await this.store();
+    const store = await this.#options.store(caller.principal);
     await store.run("stop", {}, { client: caller.id });
   }
 
   #forget(client: string): void {
-    for (const [session, owner] of this.#clients) if (owner === client) this.#clients.delete(session);
+    for (const [session, owner] of this.#clients) if (owner.client === client) this.#clients.delete(session);
+  }
+
+  #hasSession({ id }: Caller): boolean {
+    return [...this.#clients.values()].some(({ client }) => client === id);
   }
 }
 

@@ -136,7 +136,7 @@ export async function searchHandles(
   context: OperationContext,
 ): Promise<unknown> {
   const { hash, ...rest } = params;
-  const store = await calls.store();
+  const store = await calls.store(context);
   const prefixes = typeof hash === "string" ? [hash] : hash;
   const handles: { id: string; path: string }[] = [];
   const plain: string[] = [];

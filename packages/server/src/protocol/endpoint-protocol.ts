@@ -55,6 +55,12 @@ export class Protocol {
     });
   }
 
+  /** Ends the waiting calls and tasks of a principal whose tokens are no longer valid. */
+  endPrincipal(principal: string): void {
+    this.#legacyTasks.endPrincipal(principal);
+    this.modern.endPrincipal(principal);
+  }
+
   /** Ends waiting calls and tasks. The endpoint closes its connections itself. */
   async close(): Promise<void> {
     this.#legacyTasks.close();

@@ -57,7 +57,7 @@ export class LegacyTasks {
     const view = { outlet, progressToken: progressTokenOf(meta), logLevel: this.#options.logLevel() };
     const call = new Call({ caller, meta: foreignMeta(meta), party, view });
     const ttlMs = isRecord(wish) && typeof wish.ttl === "number" && wish.ttl > 0 ? wish.ttl : undefined;
-    const task = table.create(call, { era: "legacy", callerId: caller.id }, { ttlMs });
+    const task = table.create(call, ownerOf(caller), { ttlMs });
     if (task === undefined) throw new RpcError(RPC_CODES.internalError, "Too many tasks are running.");
     let told = task.status;
     task.onChange(() => {
@@ -71,7 +71,7 @@ export class LegacyTasks {
 
   /** Handles a request about a task. */
   async answer({ method, params }: RpcRequest, way: TaskRequestWay): Promise<RpcParams> {
-    const owner = { era: "legacy", callerId: way.caller.id } as const;
+    const owner = ownerOf(way.caller);
     const { table } = this.#options;
     switch (method) {
       case "tasks/get":
@@ -130,4 +130,8 @@ export class LegacyTasks {
     const { resultType: _, ...result } = outcome.result;
     return { ...result, _meta: { ...metaOf(result), ...related } };
   }
+}
+
+function ownerOf({ id, principal }: Caller) {
+  return { era: "legacy", principal, callerId: id } as const;
 }

@@ -79,9 +79,10 @@ export class LegacyConnection {
       lasting: true,
       capabilities: {},
     };
-    this.#watches = new ResourceWatches(service, (uri) =>
-      outlet.send(notificationMessage("notifications/resources/updated", { uri })),
-    );
+    this.#watches = new ResourceWatches(service, {
+      principal,
+      onUpdated: (uri) => outlet.send(notificationMessage("notifications/resources/updated", { uri })),
+    });
     this.#tasks = new LegacyTasks({
       table: options.tasks,
       service,

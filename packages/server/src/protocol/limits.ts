@@ -1,4 +1,5 @@
-// All limits of the protocol layer in one place. Each keeps one client from slowing down the others.
+// All limits of the protocol layer in one place. Each keeps one client, or all clients of one principal, from slowing
+// down the others.
 import type { ParkedCallLimits } from "./parked-calls.js";
 import type { TaskLimits } from "./task-table.js";
 
@@ -11,11 +12,11 @@ export interface ProtocolLimits {
   readonly undeclaredTaskAfterMs: number;
   /** How long a client may take to answer one of our requests. */
   readonly questionTimeoutMs: number;
-  /** Maximum number of concurrent notification streams. */
+  /** Maximum number of concurrent notification streams per principal. */
   readonly maxSubscriptions: number;
   /** Maximum number of resources that one client can subscribe to. */
   readonly maxResourcesPerClient: number;
-  /** Maximum number of concurrent requests per connection. */
+  /** Maximum number of concurrent requests per connection, and over HTTP per principal. */
   readonly maxInFlight: number;
   /** Maximum number of messages in a batch. */
   readonly maxBatch: number;

@@ -8,12 +8,12 @@ import {
   type OutgoingMessage,
   RPC_CODES,
   RpcError,
-  type RpcId,
   type RpcParams,
+  type RpcRequest,
   resultMessage,
 } from "@trunkline/protocol";
 import type { McpService, ServiceEvent } from "../interfaces/mcp-service.js";
-import type { Outlet } from "./request-context.js";
+import type { RequestContext } from "./request-context.js";
 import { ResourceWatches } from "./resource-watches.js";
 
 export interface Subscription {
@@ -28,7 +28,7 @@ export interface Subscription {
 export class ModernSubscriptions {
   readonly #service: McpService;
   readonly #max: number;
-  readonly #open = new Set<Subscription & { accept(event: ServiceEvent): void }>();
+  readonly #open = new Set<Subscription & { principal: string; accept(event: ServiceEvent): void }>();
   #stopListening: (() => void) | undefined;
 
   constructor(service: McpService, { max }: { max: number }) {
@@ -44,22 +44,28 @@ export class ModernSubscriptions {
    * Opens a stream and confirms on it what was granted: notifications that the server declares, and resources that can
    * be watched. Rejects if the stream cannot be opened.
    */
-  async open(id: RpcId, params: RpcParams, outlet: Outlet): Promise<Subscription> {
+  async open({ id, params }: RpcRequest, { client: { principal }, outlet }: RequestContext): Promise<Subscription> {
     const { notifications } = params;
     if (!isRecord(notifications)) {
       throw new RpcError(RPC_CODES.invalidParams, 'Invalid params: "notifications" has to list what to listen for.');
     }
-    if (this.#open.size >= this.#max) throw new RpcError(RPC_CODES.internalError, "Too many subscriptions are open.");
+    if ([...this.#open].filter((open) => open.principal === principal).length >= this.#max) {
+      throw new RpcError(RPC_CODES.internalError, "Too many subscriptions are open.");
+    }
 
     const tagged = { [META.subscriptionId]: id };
     const say = (method: string, more: RpcParams = {}) =>
       outlet.send(notificationMessage(method, { ...more, _meta: tagged }));
-    const watches = new ResourceWatches(this.#service, (uri) => say("notifications/resources/updated", { uri }));
+    const watches = new ResourceWatches(this.#service, {
+      principal,
+      onUpdated: (uri) => say("notifications/resources/updated", { uri }),
+    });
     const granted = await this.#grant(notifications, watches);
     const kinds = new Set(
       Object.entries(LIST_CHANGES).flatMap(([kind, { filter }]) => (granted[filter] === true ? [kind] : [])),
     );
     const subscription = {
+      principal,
       isEmpty: Object.keys(granted).length === 0,
       accept: ({ kind }: ServiceEvent) => {
         if (kinds.has(kind)) say(LIST_CHANGES[kind].method);

@@ -24,7 +24,7 @@ import type { ProtocolLimits } from "./limits.js";
 import { callerOf, requestedLogLevel } from "./modern-envelope.js";
 import { ModernSubscriptions } from "./modern-subscriptions.js";
 import { ParkedCalls } from "./parked-calls.js";
-import type { RequestContext } from "./request-context.js";
+import type { ClientFacts, RequestContext } from "./request-context.js";
 import { isUnforeseen, toRpcError } from "./rpc-failures.js";
 import { type Task, TaskTable } from "./task-table.js";
 
@@ -60,8 +60,6 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 
 /** Parameters for the protocol only, not for the service. */
 const PROTOCOL_PARAMS: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState", "task"]);
-
-const TASK_OWNER = { era: "modern" } as const;
 
 /** The modern era on top of one service, for all endpoints and clients. */
 export class ModernProtocol {
@@ -107,6 +105,12 @@ export class ModernProtocol {
       : { ...result, resultType: "complete", _meta: meta };
   }
 
+  /** Ends the waiting calls and tasks of a principal whose tokens are no longer valid. */
+  endPrincipal(principal: string): void {
+    this.#parked.endPrincipal(principal);
+    this.#tasks.endPrincipal(principal);
+  }
+
   /** Ends waiting calls and tasks. */
   async close(): Promise<void> {
     this.#parked.close();
@@ -118,7 +122,7 @@ export class ModernProtocol {
     const { method, params } = request;
     if (LEGACY_ONLY.has(method)) throw methodNotFound(method);
     if (method === "server/discover") return this.complete(method, this.#discover());
-    if (method.startsWith("tasks/")) return this.#answerTask(method, params);
+    if (method.startsWith("tasks/")) return this.#answerTask(method, params, context.client);
     return await this.#call(request, context);
   }
 
@@ -198,7 +202,7 @@ export class ModernProtocol {
           _meta: { [META.serverInfo]: this.#service.info },
         };
       case "late": {
-        const task = this.#tasks.create(call, TASK_OWNER);
+        const task = this.#tasks.create(call, taskOwner(context.client));
         // The task table is full: the client waits, as it would without tasks.
         if (task === undefined) return await this.#follow(call, { method, what, rule: undefined, context });
         this.#parked.release(call);
@@ -221,10 +225,10 @@ export class ModernProtocol {
     return { afterMs: support === "optional" ? this.#limits.taskAfterMs : this.#limits.undeclaredTaskAfterMs };
   }
 
-  #answerTask(method: string, params: RpcParams): RpcParams {
+  #answerTask(method: string, params: RpcParams, client: ClientFacts): RpcParams {
     if (!declaresTasks(metaOf(params)[META.clientCapabilities]))
       throw missingTasks(`${method} is part of an extension.`);
-    const task = () => this.#tasks.get(params.taskId, TASK_OWNER);
+    const task = () => this.#tasks.get(params.taskId, taskOwner(client));
     switch (method) {
       case "tasks/get":
         return this.complete(method, this.#detail(task()));
@@ -247,6 +251,10 @@ export class ModernProtocol {
     const detail = task.detail();
     return isRecord(detail.result) ? { ...detail, result: this.complete("tools/call", detail.result) } : detail;
   }
+}
+
+function taskOwner({ principal }: ClientFacts) {
+  return { era: "modern", principal } as const;
 }
 
 interface TaskRule {

@@ -82,6 +82,14 @@ export class ParkedCalls {
     if (parked !== undefined) this.#forget(parked);
   }
 
+  /** Aborts the calls of a principal whose tokens are no longer valid. */
+  endPrincipal(principal: string): void {
+    const reason = new TrunklineError("ABORTED", "The token is no longer valid.");
+    for (const parked of [...this.#byCall.values()]) {
+      if (parked.call.caller.principal === principal) this.#drop(parked, reason);
+    }
+  }
+
   /** Aborts every parked call. */
   close(): void {
     const reason = new TrunklineError("CLOSED", "The server is stopping.");

@@ -5,13 +5,15 @@ import type { McpService } from "../interfaces/mcp-service.js";
 /** The resources that one client is subscribed to. */
 export class ResourceWatches {
   readonly #service: McpService;
+  readonly #principal: string;
   readonly #onUpdated: (uri: string) => void;
   readonly #watches = new Map<string, { stop: Promise<() => Promise<void>>; controller: AbortController }>();
   #closed = false;
 
-  constructor(service: McpService, onUpdated: (uri: string) => void) {
+  constructor(service: McpService, options: { principal: string; onUpdated: (uri: string) => void }) {
     this.#service = service;
-    this.#onUpdated = onUpdated;
+    this.#principal = options.principal;
+    this.#onUpdated = options.onUpdated;
   }
 
   get size(): number {
@@ -23,7 +25,10 @@ export class ResourceWatches {
     const present = this.#watches.get(uri);
     if (present !== undefined) return void (await present.stop);
     const controller = new AbortController();
-    const stop = this.#service.subscribe(uri, () => this.#onUpdated(uri), { signal: controller.signal });
+    const stop = this.#service.subscribe(uri, () => this.#onUpdated(uri), {
+      principal: this.#principal,
+      signal: controller.signal,
+    });
     this.#watches.set(uri, { stop, controller });
     try {
       await stop;

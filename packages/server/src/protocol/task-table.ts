@@ -11,15 +11,18 @@ export interface TaskLimits {
   readonly ttlMs: number;
   /** The longest time a client can ask for. */
   readonly maxTtlMs: number;
-  /** Above this number, the oldest ended task is removed; if all are still running, no new one is created. */
+  /**
+   * Per principal. Above this number, its oldest ended task is removed; if all are still running, no new one is created.
+   */
   readonly max: number;
   /** How long a client should wait before it polls again. */
   readonly pollIntervalMs: number;
 }
 
-/** The owner of a task. Modern clients have no identity, so the task id alone grants access. */
+/** The owner of a task. Modern clients have no connection: the task's id and the principal grant access. */
 interface TaskOwner {
   readonly era: Era;
+  readonly principal: string;
   /** The id of a lasting caller. */
   readonly callerId?: string | undefined;
 }
@@ -130,7 +133,7 @@ export class TaskTable {
 
   /** Turns a running call into a task. Returns undefined if the table is full. */
   create(call: Call, owner: TaskOwner, wish: { ttlMs?: number | undefined } = {}): Task | undefined {
-    if (this.#tasks.size >= this.#limits.max && !this.#makeRoom()) return undefined;
+    if (!this.#hasRoom(owner.principal)) return undefined;
     const ttlMs = Math.max(1, Math.min(wish.ttlMs ?? this.#limits.ttlMs, this.#limits.maxTtlMs));
     const task = new Task(call, owner, { ttlMs, pollIntervalMs: this.#limits.pollIntervalMs });
     const timer = setTimeout(() => {
@@ -143,9 +146,9 @@ export class TaskTable {
   }
 
   /** Finds a task of this owner. Throws if there is none. */
-  get(id: unknown, { era, callerId }: TaskOwner): Task {
+  get(id: unknown, owner: TaskOwner): Task {
     const task = typeof id === "string" ? this.#tasks.get(id)?.task : undefined;
-    if (task === undefined || task.owner.era !== era || task.owner.callerId !== callerId) {
+    if (task === undefined || !isSame(task.owner, owner)) {
       throw new RpcError(RPC_CODES.invalidParams, "Task not found: it is unknown or has expired.");
     }
     return task;
@@ -161,6 +164,13 @@ export class TaskTable {
     for (const task of this.ownedBy(callerId)) this.#remove(task, "The client has disconnected.");
   }
 
+  /** Aborts the tasks of a principal whose tokens are no longer valid. */
+  endPrincipal(principal: string): void {
+    for (const { task } of [...this.#tasks.values()]) {
+      if (task.owner.principal === principal) this.#remove(task, "The token is no longer valid.");
+    }
+  }
+
   /** Aborts every task. */
   close(): void {
     for (const { task } of [...this.#tasks.values()]) this.#remove(task, "The server is stopping.");
@@ -172,12 +182,18 @@ export class TaskTable {
     task.cancel(reason);
   }
 
-  #makeRoom(): boolean {
-    for (const { task } of this.#tasks.values()) {
-      if (!task.hasEnded) continue;
-      this.#remove(task, "");
-      return true;
-    }
-    return false;
+  /** Makes room for another task of this principal, never at the expense of others. */
+  #hasRoom(principal: string): boolean {
+    if (this.#tasks.size < this.#limits.max) return true;
+    const own = [...this.#tasks.values()].flatMap(({ task }) => (task.owner.principal === principal ? [task] : []));
+    if (own.length < this.#limits.max) return true;
+    const ended = own.find((task) => task.hasEnded);
+    if (ended === undefined) return false;
+    this.#remove(ended, "");
+    return true;
   }
+}
+
+function isSame(a: TaskOwner, b: TaskOwner): boolean {
+  return a.era === b.era && a.principal === b.principal && a.callerId === b.callerId;
 }

@@ -26,8 +26,15 @@ const STATUS_RESOURCE: Raw = {
   mimeType: "application/json",
 };
 
+/** Who reads a resource. */
+export interface ResourceReader {
+  readonly principal: string;
+  readonly signal?: AbortSignal;
+}
+
 interface OwnResourcesOptions {
-  readonly store: () => Promise<ContentStore>;
+  /** Opens the store as a principal sees it. */
+  readonly store: (principal: string) => Promise<ContentStore>;
   /** The status fields in addition to the store's. */
   readonly status: () => Promise<Raw>;
 }
@@ -73,24 +80,24 @@ export class OwnResources {
   }
 
   /** Reads the contents of a resource. Rejects with `NOT_FOUND`. */
-  async read(uri: string, signal: AbortSignal): Promise<readonly Raw[]> {
-    if (uri === STATUS) return [await this.#status(signal)];
+  async read(uri: string, reader: ResourceReader): Promise<readonly Raw[]> {
+    if (uri === STATUS) return [await this.#status(reader)];
     const path = partOf(uri, DOCUMENT);
-    if (path !== undefined) return [await this.#document(uri, path, signal)];
+    if (path !== undefined) return [await this.#document(uri, path, reader)];
     const hash = partOf(uri, BLOB);
-    if (hash !== undefined) return [await this.#blob(uri, hash, signal)];
+    if (hash !== undefined) return [await this.#blob(uri, hash, reader)];
     const id = partOf(uri, SNAPSHOT);
-    if (id !== undefined) return [await this.#snapshot(uri, id, signal)];
+    if (id !== undefined) return [await this.#snapshot(uri, id, reader)];
     throw notThere(uri);
   }
 
   /** Returns what to watch for a resource; undefined if the resource never changes. Rejects with `NOT_FOUND`. */
-  async watched(uri: string, signal: AbortSignal | undefined): Promise<{ path: string } | "status" | undefined> {
+  async watched(uri: string, reader: ResourceReader): Promise<{ path: string } | "status" | undefined> {
     if (uri === STATUS) return "status";
     const path = partOf(uri, DOCUMENT);
     if (path !== undefined) {
-      const store = await this.#options.store();
-      const found = await store.run("get", { path }, signal === undefined ? {} : { signal });
+      const store = await this.#options.store(reader.principal);
+      const found = await store.run("get", { path }, signalOf(reader));
       return { path: String(found.path ?? path) };
     }
     if (partOf(uri, BLOB) !== undefined || partOf(uri, SNAPSHOT) !== undefined) return undefined;
@@ -98,14 +105,14 @@ export class OwnResources {
   }
 
   /** Returns completions for a template's variable; undefined if the template is not ours. */
-  async complete(template: string, value: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
+  async complete(template: string, value: string, reader: ResourceReader): Promise<readonly string[] | undefined> {
     switch (template) {
       case `${DOCUMENT}{path}`:
-        return await this.values("document", value, signal);
+        return await this.values("document", value, reader);
       case `${BLOB}{hash}`:
-        return await this.values("hash", value, signal);
+        return await this.values("hash", value, reader);
       case `${SNAPSHOT}{id}`:
-        return await this.values("snapshot", value, signal);
+        return await this.values("snapshot", value, reader);
       default:
         return undefined;
     }
@@ -115,10 +122,10 @@ export class OwnResources {
   async values(
     kind: "document" | "hash" | "snapshot" | "collection",
     value: string,
-    signal: AbortSignal,
+    reader: ResourceReader,
   ): Promise<readonly string[]> {
-    const store = await this.#options.store();
-    const run = (operation: string, params: Raw) => store.run(operation, params, { signal });
+    const store = await this.#options.store(reader.principal);
+    const run = (operation: string, params: Raw) => store.run(operation, params, signalOf(reader));
     switch (kind) {
       case "document": {
         // Escapes the store's special pattern characters: each is replaced by `?`, which matches any character.
@@ -128,7 +135,7 @@ export class OwnResources {
       }
       case "hash": {
         if (!/^[0-9a-f]*$/i.test(value)) return [];
-        if (value.length >= 8) return (await store.resolve(value, { signal })).slice(0, MAX_COMPLETIONS);
+        if (value.length >= 8) return (await store.resolve(value, signalOf(reader))).slice(0, MAX_COMPLETIONS);
         const { documents } = await run("list", { recent: 1_000, limit: 1_000 });
         const hashes = recordsOf(documents).map(({ hash }) => String(hash));
         return best([...new Set(hashes)], value.toLowerCase()).filter((hash) => hash.startsWith(value.toLowerCase()));
@@ -145,33 +152,33 @@ export class OwnResources {
     }
   }
 
-  async #status(signal: AbortSignal): Promise<Raw> {
+  async #status(reader: ResourceReader): Promise<Raw> {
     const [store, rest] = await Promise.all([
-      this.#options.store().then((opened) => opened.run("status", {}, { signal })),
+      this.#options.store(reader.principal).then((opened) => opened.run("status", {}, signalOf(reader))),
       this.#options.status(),
     ]);
     return { uri: STATUS, mimeType: "application/json", text: JSON.stringify({ ...rest, store }, null, 2) };
   }
 
-  async #document(uri: string, path: string, signal: AbortSignal): Promise<Raw> {
-    const store = await this.#options.store();
-    const found = await store.run("get", { path }, { signal });
+  async #document(uri: string, path: string, reader: ResourceReader): Promise<Raw> {
+    const store = await this.#options.store(reader.principal);
+    const found = await store.run("get", { path }, signalOf(reader));
     // A document in the trash is only available by its hash.
     if (found.state !== undefined) throw notThere(uri);
-    return await contentOf(store, { uri, found, signal });
+    return await contentOf(store, { uri, found, reader });
   }
 
-  async #blob(uri: string, hash: string, signal: AbortSignal): Promise<Raw> {
-    const store = await this.#options.store();
-    return await contentOf(store, { uri, found: await store.run("get", { hash }, { signal }), signal });
+  async #blob(uri: string, hash: string, reader: ResourceReader): Promise<Raw> {
+    const store = await this.#options.store(reader.principal);
+    return await contentOf(store, { uri, found: await store.run("get", { hash }, signalOf(reader)), reader });
   }
 
-  async #snapshot(uri: string, id: string, signal: AbortSignal): Promise<Raw> {
-    const store = await this.#options.store();
-    const { snapshots } = await store.run("list_snapshots", { limit: 10_000 }, { signal });
+  async #snapshot(uri: string, id: string, reader: ResourceReader): Promise<Raw> {
+    const store = await this.#options.store(reader.principal);
+    const { snapshots } = await store.run("list_snapshots", { limit: 10_000 }, signalOf(reader));
     const snapshot = recordsOf(snapshots).find((one) => one.id === id || one.label === id);
     if (snapshot === undefined) throw notThere(uri);
-    const listed = await store.run("list", { snapshot: snapshot.id, limit: MAX_LISTED }, { signal });
+    const listed = await store.run("list", { snapshot: snapshot.id, limit: MAX_LISTED }, signalOf(reader));
     const documents = recordsOf(listed.documents).map(({ path, hash, size }) => ({ path, hash, size }));
     const total = Number(listed.total);
     const text = JSON.stringify(
@@ -185,7 +192,7 @@ export class OwnResources {
 
 async function contentOf(
   store: ContentStore,
-  { uri, found, signal }: { uri: string; found: Raw; signal: AbortSignal },
+  { uri, found, reader }: { uri: string; found: Raw; reader: ResourceReader },
 ): Promise<Raw> {
   const size = Number(found.size);
   if (size > MAX_BYTES) {
@@ -193,7 +200,7 @@ async function contentOf(
       hint: 'Read it in parts: use get with "lines" or "bytes".',
     });
   }
-  const bytes = await store.get(found.hash as ContentId, { signal }); // comes from the store
+  const bytes = await store.get(found.hash as ContentId, signalOf(reader)); // comes from the store
   const kind = found.type === "text" ? "text" : "binary";
   const mimeType = mimeTypeOf(typeof found.path === "string" ? found.path : undefined, kind);
   const text = kind === "text" ? decoded(bytes) : undefined;
@@ -238,6 +245,10 @@ function best(values: readonly string[], text: string): string[] {
     .sort((a, b) => a.rank - b.rank)
     .slice(0, MAX_COMPLETIONS)
     .map(({ value }) => value);
+}
+
+function signalOf({ signal }: ResourceReader): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
 }
 
 function notThere(uri: string): TrunklineError {

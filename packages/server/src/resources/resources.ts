@@ -11,7 +11,7 @@ import {
 import { type Era, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
 import { asRpcError, faithful, LOOKUP_PATIENCE_MS, type Upstreams, withMeta } from "../upstreams/upstreams.js";
-import { OwnResources } from "./own-resources.js";
+import { OwnResources, type ResourceReader } from "./own-resources.js";
 import { pageOf } from "./page.js";
 import { ResourceRoutes } from "./resource-routes.js";
 
@@ -19,7 +19,8 @@ type Raw = Readonly<Record<string, unknown>>;
 
 interface ResourcesOptions {
   readonly upstreams: Upstreams;
-  readonly store: () => Promise<ContentStore>;
+  /** Opens the store as a principal sees it. */
+  readonly store: (principal: string) => Promise<ContentStore>;
   readonly status: () => Promise<Raw>;
   /** Reports changes to any server's state. */
   readonly onStatus: (listener: () => void) => () => void;
@@ -56,7 +57,10 @@ export class Resources {
     const { era } = exchange.caller;
     if (typeof uri !== "string") throw new RpcError(RPC_CODES.invalidParams, "The resource URI is missing.");
     try {
-      if (this.own.has(uri)) return { contents: await this.own.read(uri, exchange.signal) };
+      if (this.own.has(uri))
+        return {
+          contents: await this.own.read(uri, { principal: exchange.caller.principal, signal: exchange.signal }),
+        };
       const server = await this.routes.server(uri, exchange.signal);
       if (server === undefined) throw await this.#missing(uri, { era, signal: exchange.signal });
       return await this.#readUpstream(server, uri, exchange);
@@ -69,9 +73,10 @@ export class Resources {
   /**
    * Reports changes to a resource. Rejects with an `RpcError` if it does not exist or does not support subscriptions.
    */
-  async subscribe(uri: string, listener: () => void, signal: AbortSignal | undefined): Promise<() => Promise<void>> {
+  async subscribe(uri: string, listener: () => void, reader: ResourceReader): Promise<() => Promise<void>> {
+    const { signal } = reader;
     try {
-      if (this.own.has(uri)) return await this.#subscribeOwn(uri, listener, signal);
+      if (this.own.has(uri)) return await this.#subscribeOwn(uri, listener, reader);
       const server = await this.routes.server(uri, signal ?? new AbortController().signal);
       if (server === undefined) throw notFound(uri, "legacy", undefined);
       const hub = await this.#options.upstreams.hub();
@@ -82,12 +87,8 @@ export class Resources {
     }
   }
 
-  async #subscribeOwn(
-    uri: string,
-    listener: () => void,
-    signal: AbortSignal | undefined,
-  ): Promise<() => Promise<void>> {
-    const watched = await this.own.watched(uri, signal);
+  async #subscribeOwn(uri: string, listener: () => void, reader: ResourceReader): Promise<() => Promise<void>> {
+    const watched = await this.own.watched(uri, reader);
     const tell = () => {
       try {
         listener();
@@ -99,7 +100,7 @@ export class Resources {
       const stop = this.#options.onStatus(tell);
       return async () => stop();
     }
-    const store = await this.#options.store();
+    const store = await this.#options.store(reader.principal);
     // Resources that never change can be subscribed to as well; they just send no notifications.
     if (watched === undefined || store.onDocumentChanged === undefined) return async () => {};
     const stop = store.onDocumentChanged((path) => {

@@ -302,7 +302,7 @@ describe("an idempotency key", () => {
     expect(await uploads()).toBe(before + 2);
   });
 
-  it("only applies to the same operations and caller", async () => {
+  it("only applies to the same operations and principal", async () => {
     const args = { operations: [upload], idempotency_key: "k3" };
     await office.execute(args);
     for (const again of [office, office.restarted()]) {
@@ -311,7 +311,7 @@ describe("an idempotency key", () => {
       expect(answerIn(other).error).toMatchObject({ code: "INVALID_ARGUMENT", path: "idempotency_key" });
     }
     const before = await uploads();
-    await office.execute(args, exchangeOf({ caller: { name: "somebody else" } }));
+    await office.execute(args, exchangeOf({ caller: { principal: "other" } }));
     expect(await uploads()).toBe(before + 1);
   });
 

@@ -39,7 +39,7 @@ export async function openOffice(
 function officeOf(bench: Bench, options: Partial<CompositeOptions>): Office {
   const tools = createCompositeTools({
     registry: bench.registry,
-    store: bench.store,
+    store: async (principal) => (await bench.store()).viewedBy(principal),
     workspace: bench.workspace,
     run: createRunner({}),
     log: new CallLog({}),

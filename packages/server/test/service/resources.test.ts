@@ -118,7 +118,7 @@ describe("our own resources", () => {
       told++;
       onTold?.();
     };
-    const stop = await under.service.subscribe("trunkline://document/watched/a.md", listener, {});
+    const stop = await under.service.subscribe("trunkline://document/watched/a.md", listener, { principal: "local" });
     const first = new Promise<void>((resolve) => {
       onTold = resolve;
     });
@@ -129,13 +129,15 @@ describe("our own resources", () => {
     await stop();
     const before = told;
     const other = new Promise<void>((resolve) => {
-      void under.service.subscribe("trunkline://document/watched/a.md", resolve, {});
+      void under.service.subscribe("trunkline://document/watched/a.md", resolve, { principal: "local" });
     });
     writeFileSync(file, "three, longer still");
     await other;
     expect(told).toBe(before);
     await under.service.release(caller);
-    expect(await refusalOf(under.service.subscribe("trunkline://document/none", () => {}, {}))).toMatchObject({
+    expect(
+      await refusalOf(under.service.subscribe("trunkline://document/none", () => {}, { principal: "local" })),
+    ).toMatchObject({
       code: -32_002,
     });
   });
@@ -143,7 +145,7 @@ describe("our own resources", () => {
   it("notify when a server's state changes", async () => {
     await using under = testService([stdio("crashing")]);
     const told = new Promise<void>((resolve) => {
-      void under.service.subscribe("trunkline://status", resolve, {});
+      void under.service.subscribe("trunkline://status", resolve, { principal: "local" });
     });
     await under.service.handle("prompts/list", {}, testExchange());
     await told;
@@ -209,7 +211,7 @@ describe("resources of servers", () => {
     await using under = testService([stdio("library")], { surface: "direct" });
     await connected(under);
     let onTold: () => void = () => {};
-    const stop = await under.service.subscribe("test://notes/today", () => onTold(), {});
+    const stop = await under.service.subscribe("test://notes/today", () => onTold(), { principal: "local" });
     const told = () =>
       new Promise<void>((resolve) => {
         onTold = resolve;
@@ -230,7 +232,9 @@ describe("resources of servers", () => {
   it("cannot be subscribed to if the server does not support it", async () => {
     await using under = testService([stdio("library", ["--no-subscribe"])]);
     await connected(under);
-    expect(await refusalOf(under.service.subscribe("test://notes/today", () => {}, {}))).toMatchObject({
+    expect(
+      await refusalOf(under.service.subscribe("test://notes/today", () => {}, { principal: "local" })),
+    ).toMatchObject({
       code: -32_602,
     });
   });

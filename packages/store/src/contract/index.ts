@@ -52,6 +52,11 @@ export interface StoreCallOptions {
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** The calling client. Each client has its own current session. Default: a single shared client. */
   readonly client?: string | undefined;
+  /**
+   * For whom the store acts. Stored results and sessions belong to their principal; `local`, the default, sees
+   * everything.
+   */
+  readonly principal?: string | undefined;
   /** Folders that `get` may write to with `outputPath`. Default: empty. */
   readonly allowWrite?: readonly string[] | undefined;
   /** Called with the changes that `watch` has indexed. */

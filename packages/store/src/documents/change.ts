@@ -19,6 +19,7 @@ import {
 } from "../engine/sqlite/documents.js";
 import { requireCollection, type SnapshotRow } from "../engine/sqlite/filters.js";
 import { documentsMatching, documentsNamed, oneDocument, severalDocuments } from "../engine/sqlite/find-document.js";
+import { hiddenCollections, type Viewer } from "../engine/sqlite/visibility.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
 
@@ -34,8 +35,16 @@ export interface WithAbsolute {
   readonly absolute?: string | undefined;
 }
 
+/** For whom the writer works. Its connection is not restricted, so it has to filter. */
+export interface WithViewer {
+  readonly viewer?: Viewer;
+}
+
 /** `update`: changes the tags and metadata of all matching documents. */
-export function updateDocuments({ truth }: WriteContext, params: UpdateParams & WithAbsolute): { matched: number } {
+export function updateDocuments(
+  { truth }: WriteContext,
+  params: UpdateParams & WithAbsolute & WithViewer,
+): { matched: number } {
   const documents = documentsMeant(truth, params);
   if (documents.length === 0) {
     const meant = params.hash ?? params.name ?? params.pattern;
@@ -55,18 +64,19 @@ export function updateDocuments({ truth }: WriteContext, params: UpdateParams & 
   return { matched: documents.length };
 }
 
-function documentsMeant(truth: Db, params: UpdateParams & WithAbsolute): DocumentRow[] {
-  const { hash, name, pattern, collection, absolute } = params;
+function documentsMeant(truth: Db, params: UpdateParams & WithAbsolute & WithViewer): DocumentRow[] {
+  const { hash, name, pattern, collection, absolute, viewer } = params;
   if ([hash, name, pattern].filter((given) => given !== undefined).length !== 1) {
     throw new TrunklineError("INVALID_ARGUMENT", "update needs one of hash, name and pattern.");
   }
-  if (pattern !== undefined) return documentsMatching(truth, pattern, { collection });
-  if (name !== undefined) return namedOrGlob(truth, name, { collection, absolute });
+  if (pattern !== undefined) return documentsMatching(truth, pattern, { collection, viewer });
+  if (name !== undefined) return namedOrGlob(truth, name, { collection, absolute, viewer });
   const content = resolveContent(truth, hash as string);
   const id = collection === undefined ? null : requireCollection(truth, collection);
   return truth.all<DocumentRow>(
     `SELECT d.* FROM documents d JOIN versions v ON v.id = d.version
-     WHERE v.content = ? AND d.state = 'live' AND (? IS NULL OR d.collection = ?)`,
+     WHERE v.content = ? AND d.state = 'live' AND (? IS NULL OR d.collection = ?)
+     ${viewer === undefined ? "" : `AND d.collection NOT IN (${hiddenCollections(viewer)})`}`,
     content.id,
     id,
     id,
@@ -77,7 +87,7 @@ function documentsMeant(truth: Db, params: UpdateParams & WithAbsolute): Documen
 function namedOrGlob(
   truth: Db,
   name: string,
-  options: { collection?: string | undefined; absolute?: string | undefined },
+  options: { collection?: string | undefined; absolute?: string | undefined; viewer?: Viewer },
 ): DocumentRow[] {
   const found = documentsNamed(truth, name, options);
   if (found.length > 1 && !isGlob(name)) throw severalDocuments(truth, name, found);
@@ -87,21 +97,22 @@ function namedOrGlob(
 /** `delete`: moves documents to the trash. Snapshots keep their content. */
 export function deleteDocuments(
   { truth }: WriteContext,
-  params: DeleteParams & { absolutes?: readonly (string | undefined)[] | undefined; session?: string | undefined },
+  params: DeleteParams &
+    WithViewer & { absolutes?: readonly (string | undefined)[] | undefined; session?: string | undefined },
 ): DeleteResult {
-  const { collection } = params;
+  const { collection, viewer } = params;
   const names = [...(params.name === undefined ? [] : [params.name]), ...(params.names ?? [])];
   if (names.length === 0 && params.pattern === undefined) {
     throw new TrunklineError("INVALID_ARGUMENT", "delete needs a name, names or a pattern.");
   }
   const documents = new Map<number, DocumentRow>();
   names.forEach((name, position) => {
-    const found = namedOrGlob(truth, name, { collection, absolute: params.absolutes?.[position] });
-    if (found.length === 0 && !isGlob(name)) oneDocument(truth, name, { collection });
+    const found = namedOrGlob(truth, name, { collection, absolute: params.absolutes?.[position], viewer });
+    if (found.length === 0 && !isGlob(name)) oneDocument(truth, name, { collection, viewer });
     for (const document of found) documents.set(document.id, document);
   });
   if (params.pattern !== undefined) {
-    for (const document of documentsMatching(truth, params.pattern, { collection }))
+    for (const document of documentsMatching(truth, params.pattern, { collection, viewer }))
       documents.set(document.id, document);
   }
   if (!params.dryRun) {
@@ -115,10 +126,10 @@ export function deleteDocuments(
 /** `undelete`: restores a document from the trash. */
 export function undeleteDocument(
   { truth }: WriteContext,
-  params: { name: string; collection?: string | undefined } & WithAbsolute,
+  params: { name: string; collection?: string | undefined } & WithAbsolute & WithViewer,
 ): { restored: string[]; count: number } {
-  const { name, collection, absolute } = params;
-  const found = documentsNamed(truth, name, { collection, absolute, states: ["trash"] });
+  const { name, collection, absolute, viewer } = params;
+  const found = documentsNamed(truth, name, { collection, absolute, viewer, states: ["trash"] });
   if (found.length === 0) {
     throw new TrunklineError("NOT_FOUND", `The trash has no document "${name}".`, {
       hint: "gc empties the trash; snapshots keep their content.",

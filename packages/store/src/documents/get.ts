@@ -82,7 +82,7 @@ function getPart(env: ReadEnvironment, params: ResolvedGetParams, call: Call): G
       ...contentPart,
       ...output,
       ...(params.graph && document.state === "live"
-        ? { related: relatedTo(env, { path: document.path, collection, depth }, call) }
+        ? { related: relatedTo({ truth, index: env.graph }, { path: document.path, collection, depth }, call) }
         : {}),
     };
   });

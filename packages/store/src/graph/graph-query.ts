@@ -40,7 +40,8 @@ interface Origin {
   readonly collection: string | undefined;
 }
 
-export function graph(env: ReadEnvironment, params: ResolvedGraphParams, call: Call): GraphResult {
+export function graph({ truth, graph: index }: ReadEnvironment, params: ResolvedGraphParams, call: Call): GraphResult {
+  const env = { truth, index };
   const { hash, name, nodeKey, listTypes, listType, format = "json" } = params;
   const asked = [hash, name, nodeKey, listTypes || undefined, listType].filter((value) => value !== undefined);
   if (asked.length !== 1) {

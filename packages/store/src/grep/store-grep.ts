@@ -1,7 +1,9 @@
 // `grep` on the main thread: readers list the documents, grep threads read and match them.
 import { resolve } from "node:path";
+import { TrunklineError } from "@trunkline/core";
 import type { GrepParams, GrepResult } from "../contract/index.js";
-import type { Remotes } from "../engine/threads/rpc.js";
+import type { Viewer } from "../engine/sqlite/visibility.js";
+import type { Call, Remotes } from "../engine/threads/rpc.js";
 import type { GivenPath, GrepFilters, GrepPageParams, grepPage, grepPlaces } from "./grep-documents.js";
 import { documentsOf, type GrepPage } from "./grep-list.js";
 import type { GrepReaderData } from "./grep-reader.js";
@@ -13,7 +15,11 @@ const READER_MODULE = new URL("./grep-reader.js", import.meta.url).href;
 const FIRST_PAGE = 500;
 const PAGE = 5000;
 
-type ReaderCalls = Remotes<{ grepPlaces: typeof grepPlaces; grepPage: typeof grepPage }>;
+type ReaderCalls = Remotes<{
+  grepPlaces: typeof grepPlaces;
+  grepPage: typeof grepPage;
+  has: (env: never, params: { id: string }, call: Call) => boolean;
+}>;
 
 /** grep over one open store. Its threads start with the first query. */
 export class StoreGrep {
@@ -31,7 +37,7 @@ export class StoreGrep {
   /** Runs a query. `session` is already an id. */
   async run(
     params: Omit<GrepParams, "session"> & { session: string | undefined },
-    options: GrepCallOptions,
+    { viewer, ...options }: GrepCallOptions & { viewer?: Viewer },
   ): Promise<GrepResult> {
     const { paths, documents, collection, snapshot, tags, matchAllTags, metadata, session, cursor, ...rest } = params;
     const filters = { collection, snapshot, tags, matchAllTags, metadata, session };
@@ -39,7 +45,9 @@ export class StoreGrep {
       ? paths.map((path) => ({ given: path, absolute: resolve(this.#cwd, path) }))
       : undefined;
     const source =
-      documents === undefined ? storeSource(this.#readers, { filters, paths: given }) : givenSource(documents);
+      documents === undefined
+        ? storeSource(this.#readers, { filters, paths: given, viewer })
+        : givenSource(await this.#visible(documents, { viewer, signal: options.signal }));
     // The source resolves the paths. Paths and filters are part of the query because a cursor is bound to them.
     const query = { ...sortedByName(rest), pattern: rest.pattern, cursor, within: documents ?? given, filters };
     return await grep(query, { source, pool: this.#threads }, options);
@@ -47,6 +55,20 @@ export class StoreGrep {
 
   async close(): Promise<void> {
     await this.#threads.close();
+  }
+
+  /** Grep threads read any content, so contents that the caller names are checked before. */
+  async #visible<T extends { readonly hash: string }>(
+    documents: readonly T[],
+    options: { viewer: Viewer; signal: AbortSignal | undefined },
+  ): Promise<readonly T[]> {
+    if (options.viewer === undefined) return documents;
+    for (const hash of new Set(documents.map((document) => document.hash))) {
+      if (!(await this.#readers.has({ id: hash }, options))) {
+        throw new TrunklineError("NOT_FOUND", `The store has no content "${hash}".`);
+      }
+    }
+    return documents;
   }
 }
 
@@ -69,13 +91,13 @@ function givenSource(documents: readonly { readonly path: string; readonly hash:
 /** Provides the store's documents. Fetches the next page while the current one is searched. */
 function storeSource(
   readers: ReaderCalls,
-  { filters, paths }: { filters: GrepFilters; paths: readonly GivenPath[] | undefined },
+  { filters, paths, viewer }: { filters: GrepFilters; paths: readonly GivenPath[] | undefined; viewer: Viewer },
 ): GrepSource {
   return {
     async *documents({ trigrams, fromPath, signal }: GrepRequest) {
-      const places = paths === undefined ? undefined : await readers.grepPlaces({ filters, paths }, { signal });
+      const places = paths === undefined ? undefined : await readers.grepPlaces({ filters, paths }, { signal, viewer });
       const fetch = (from: GrepPageParams["from"], limit: number): Promise<GrepPage> => {
-        const page = readers.grepPage({ filters, trigrams, places, from, limit }, { signal });
+        const page = readers.grepPage({ filters, trigrams, places, from, limit }, { signal, viewer });
         // Awaited later, or not at all if the search ends earlier.
         page.catch(() => {});
         return page;

@@ -3,8 +3,9 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { GcResult } from "../contract/index.js";
 import type { Db } from "../engine/sqlite/database.js";
-import { collectionId, type DocumentRow, hideDocument, RESULTS_COLLECTION } from "../engine/sqlite/documents.js";
+import { type DocumentRow, hideDocument } from "../engine/sqlite/documents.js";
 import { PARTIAL_FOLDER } from "../engine/sqlite/schema.js";
+import { IS_RESULTS } from "../engine/sqlite/visibility.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { Databases, MoveEnvironment } from "../engine/threads/thread-context.js";
 import { RESULTS_KEPT_MS } from "../engine/writing/store-content.js";
@@ -86,18 +87,14 @@ function nextPhase(state: GcState, counts: Partial<GcState["counts"]> = {}): GcS
   return { phase, after: 0, counts: { ...state.counts, ...counts } };
 }
 
-/** Moves expired documents of the results collection to the trash, which is emptied next. */
+/** Moves expired documents of the results collections to the trash, which is emptied next. */
 function expire(truth: Db, state: GcState, now: number): GcState {
-  const collection = collectionId(truth, RESULTS_COLLECTION);
-  const old =
-    collection === undefined
-      ? []
-      : truth.all<DocumentRow>(
-          "SELECT * FROM documents WHERE collection = ? AND state = 'live' AND indexed < ? LIMIT ?",
-          collection,
-          now - RESULTS_KEPT_MS,
-          DOCUMENTS_PER_STEP,
-        );
+  const old = truth.all<DocumentRow>(
+    `SELECT * FROM documents WHERE collection IN (SELECT id FROM collections WHERE ${IS_RESULTS})
+     AND state = 'live' AND indexed < ? LIMIT ?`,
+    now - RESULTS_KEPT_MS,
+    DOCUMENTS_PER_STEP,
+  );
   for (const document of old) hideDocument(truth, document, { state: "trash" });
   return old.length < DOCUMENTS_PER_STEP ? nextPhase(state) : state;
 }

@@ -1,8 +1,8 @@
 // Which entries a search can find, computed before anything is ranked or cut, and cached until something changes.
 
 import type { Db } from "../engine/sqlite/database.js";
-import { collectionId, RESULTS_COLLECTION } from "../engine/sqlite/documents.js";
 import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
+import { IS_RESULTS } from "../engine/sqlite/visibility.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { type Entries, entriesOf, LIVE } from "./entry-states.js";
 
@@ -16,6 +16,7 @@ interface Kept {
   readonly scopes: Map<string, Scope>;
 }
 
+/** By connection to the content database: each principal has its own. */
 const kept = new WeakMap<Db, Kept>();
 
 /** Returns the entries selected by the filters. */
@@ -25,10 +26,10 @@ export function scopeOf(env: ReadEnvironment, filters: SelectionParams): Scope {
   // Sessions and snapshots change without any document changing.
   const truth = given.length === 0 ? "" : env.truth.pragma<number>("data_version");
   const version = `${entries.key} ${truth}`;
-  let state = kept.get(env.index);
+  let state = kept.get(env.truth);
   if (state?.version !== version) {
     state = { version, scopes: new Map() };
-    kept.set(env.index, state);
+    kept.set(env.truth, state);
   }
   const key = JSON.stringify(given);
   let scope = state.scopes.get(key);
@@ -43,9 +44,9 @@ export function scopeOf(env: ReadEnvironment, filters: SelectionParams): Scope {
 /** Returns all live entries except stored results, which are searched only when their collection is named. */
 function liveEntries({ truth, index }: ReadEnvironment, { states }: Entries): Scope {
   const scope = states.map((state) => (state === LIVE ? 1 : 0));
-  const results = collectionId(truth, RESULTS_COLLECTION);
-  if (results === undefined) return scope;
-  for (const version of truth.column<number>("SELECT version FROM documents WHERE collection = ?", results)) {
+  // Those of all principals, also the ones that this reader cannot see.
+  const results = `SELECT version FROM main.documents WHERE collection IN (SELECT id FROM main.collections WHERE ${IS_RESULTS})`;
+  for (const version of truth.column<number>(results)) {
     const entry = index.get<{ id: number }>("SELECT id FROM entries WHERE version = ?", version);
     if (entry !== undefined) scope[entry.id] = 0;
   }

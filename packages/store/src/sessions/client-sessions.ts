@@ -8,6 +8,7 @@ import type {
   WatchParams,
 } from "../contract/index.js";
 import type { GuardedPaths } from "../engine/files/guard.js";
+import { storedCollection, viewerOf } from "../engine/sqlite/visibility.js";
 import type { Remotes } from "../engine/threads/rpc.js";
 import type { resumeSession, startSession, stopSession } from "./stored-sessions.js";
 import type { takeChanges } from "./take-changes.js";
@@ -62,7 +63,7 @@ export class ClientSessions {
   async start({ label }: OperationParams<"start">, options: StoreCallOptions): Promise<SessionStarted> {
     const { client = "", signal } = options;
     if (this.#sessions.has(client)) await this.stop(options);
-    const started = await this.#threads.writer.start({ label }, { signal });
+    const started = await this.#threads.writer.start({ label, viewer: viewerOf(options.principal) }, { signal });
     this.#sessions.set(client, { id: started.sessionId, watchers: [] });
     return started;
   }
@@ -70,7 +71,7 @@ export class ClientSessions {
   /** Makes an open session, possibly from an earlier process, the client's current one. */
   async resume(session: string, options: StoreCallOptions): Promise<SessionStarted> {
     const { client = "", signal } = options;
-    const resumed = await this.#threads.reader.resume({ session }, { signal });
+    const resumed = await this.#threads.reader.resume({ session }, { signal, viewer: viewerOf(options.principal) });
     if (this.current(options) !== session) {
       if (this.#sessions.has(client)) await this.stop(options);
       this.#sessions.set(client, { id: session, watchers: [] });
@@ -90,11 +91,12 @@ export class ClientSessions {
   async watch(params: WatchParams, options: StoreCallOptions): Promise<{ watching: readonly string[] }> {
     const session = this.#open(options);
     const { client = "", onProgress, onChanges } = options;
+    const collection = storedCollection(params.collection, viewerOf(options.principal)) ?? "default";
     let taken = 0;
     const target = {
       logger: this.#logger,
       take: async (root: string, paths: readonly string[]) => {
-        const changes = { root, paths, collection: params.collection ?? "default", session: session.id };
+        const changes = { root, paths, collection, session: session.id };
         const result = await this.#threads.mover.takeChanges(changes);
         taken += result.files + result.removed;
         if (result.changes.length > 0) onChanges?.(result.changes);

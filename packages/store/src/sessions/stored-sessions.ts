@@ -7,6 +7,7 @@ import { wholeNumber } from "../contract/params.js";
 import { hexOf, resolveContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { oneDocument } from "../engine/sqlite/find-document.js";
+import { ownsSession, sessionPrefix, type Viewer } from "../engine/sqlite/visibility.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
 
@@ -19,9 +20,9 @@ interface SessionRow {
 
 export function startSession(
   { truth }: WriteContext,
-  { label }: { label?: string | undefined },
+  { label, viewer }: { label?: string | undefined; viewer?: Viewer },
 ): { sessionId: string } {
-  const id = `ses-${randomBytes(8).toString("hex")}`;
+  const id = `${sessionPrefix(viewer)}${randomBytes(8).toString("hex")}`;
   truth.run("INSERT INTO sessions (id, label, started) VALUES (?, ?, ?)", id, label ?? null, Date.now());
   return { sessionId: id };
 }
@@ -99,17 +100,18 @@ export interface PinParams {
   readonly hash?: string | undefined;
   readonly path?: string | undefined;
   readonly absolute?: string | undefined;
+  readonly viewer?: Viewer;
 }
 
 export function pinContent({ truth }: WriteContext, params: PinParams): { hash: string; pinned: boolean } {
-  requireSession(truth, params.session);
+  requireSession(truth, params.session, params.viewer);
   const content = contentMeant(truth, params);
   truth.run("INSERT OR IGNORE INTO pins VALUES (?, ?, ?)", params.session, content.id, Date.now());
   return { hash: hexOf(content.hash), pinned: true };
 }
 
 export function unpinContent({ truth }: WriteContext, params: PinParams): { hash: string; pinned: boolean } {
-  requireSession(truth, params.session);
+  requireSession(truth, params.session, params.viewer);
   const content = contentMeant(truth, params);
   const { changes } = truth.run("DELETE FROM pins WHERE session = ? AND content = ?", params.session, content.id);
   if (changes === 0) {
@@ -118,20 +120,20 @@ export function unpinContent({ truth }: WriteContext, params: PinParams): { hash
   return { hash: hexOf(content.hash), pinned: false };
 }
 
-function contentMeant(truth: Db, { hash, path, absolute }: PinParams): { id: number; hash: Uint8Array } {
+function contentMeant(truth: Db, { hash, path, absolute, viewer }: PinParams): { id: number; hash: Uint8Array } {
   if ((hash === undefined) === (path === undefined)) {
     throw new TrunklineError("INVALID_ARGUMENT", "Give a hash or a path.");
   }
   if (hash !== undefined) return resolveContent(truth, hash);
-  const document = oneDocument(truth, path as string, { absolute });
+  const document = oneDocument(truth, path as string, { absolute, viewer });
   return truth.one(
     "SELECT c.id, c.hash FROM versions v JOIN contents c ON c.id = v.content WHERE v.id = ?",
     document.version,
   );
 }
 
-function requireSession(truth: Db, id: string): SessionRow {
-  const row = truth.get<SessionRow>("SELECT * FROM sessions WHERE id = ?", id);
+function requireSession(truth: Db, id: string, viewer?: Viewer): SessionRow {
+  const row = !ownsSession(viewer, id) ? undefined : truth.get<SessionRow>("SELECT * FROM sessions WHERE id = ?", id);
   if (row === undefined) {
     throw new TrunklineError("NOT_FOUND", `The store has no session "${id}".`, {
       hint: "Run trunkline store sessions to list them.",

@@ -24,7 +24,8 @@ async function search(store: Store, params: SearchParams): Promise<SearchResult>
 }
 
 function reading(path: string) {
-  const env = { folder: path, ...openForReading(path, []) };
+  const databases = openForReading(path, []);
+  const env = { folder: path, ...databases, graph: databases.index };
   onTestFinished(() => {
     env.index.close();
     env.truth.close();

@@ -3,7 +3,7 @@
 import type { ToolProgress } from "@trunkline/core";
 import type { IndexText } from "../content/text.js";
 import type { Db } from "../sqlite/database.js";
-import { RESULTS_COLLECTION } from "../sqlite/documents.js";
+import { isResultsCollection } from "../sqlite/visibility.js";
 
 /** One version of one document, as indexers see it. An `id` is never reused. */
 export interface IndexEntry {
@@ -32,7 +32,7 @@ const MAX_INDEXED_RESULT_BYTES = 256 * 1024;
 
 /** Whether the text of an entry is passed to indexers. */
 export function hasIndexedText({ type, collection, size }: Pick<IndexEntry, "type" | "collection" | "size">): boolean {
-  return type === "text" && (collection !== RESULTS_COLLECTION || size <= MAX_INDEXED_RESULT_BYTES);
+  return type === "text" && (!isResultsCollection(collection) || size <= MAX_INDEXED_RESULT_BYTES);
 }
 
 /** One run of background indexing: its cancellation and its progress reports. */

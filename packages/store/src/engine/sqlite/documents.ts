@@ -3,9 +3,6 @@
 import { TrunklineError } from "@trunkline/core";
 import type { Db } from "./database.js";
 
-/** The collection for results that were too large to return inline. Its documents expire after seven days. */
-export const RESULTS_COLLECTION = "results";
-
 /** `removed`: the file is gone. `trash`: the document was deleted, and `undelete` can restore it. */
 export type DocumentState = "live" | "removed" | "trash";
 

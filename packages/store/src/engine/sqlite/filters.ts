@@ -4,7 +4,8 @@ import type { FilterParams } from "../../contract/index.js";
 import { metadataObject, tagList } from "../../contract/params.js";
 import { compileGlob } from "../files/glob.js";
 import type { Db, SqlValue } from "./database.js";
-import { collectionId, RESULTS_COLLECTION } from "./documents.js";
+import { collectionId } from "./documents.js";
+import { IS_RESULTS } from "./visibility.js";
 
 /** A row of `snapshots`. */
 export interface SnapshotRow {
@@ -65,7 +66,8 @@ export function selectDocuments(db: Db, params: SelectionParams): Selection {
   } else {
     add("d.state = 'live'");
     if (collection !== undefined) add("d.collection = ?", collection);
-    else addWithoutResults(db, add);
+    // Stored results are only included if their collection is named.
+    else add(`d.collection NOT IN (SELECT id FROM main.collections WHERE ${IS_RESULTS})`);
   }
   addTags(params, add);
   for (const [key, value] of Object.entries(metadataObject(params.metadata))) {
@@ -98,12 +100,6 @@ export function selectDocuments(db: Db, params: SelectionParams): Selection {
   };
 }
 
-/** Excludes stored results, which are only included if their collection is named. */
-function addWithoutResults(db: Db, add: (sql: string, ...values: SqlValue[]) => void): void {
-  const results = collectionId(db, RESULTS_COLLECTION);
-  if (results !== undefined) add("d.collection <> ?", results);
-}
-
 function addTags(params: SelectionParams, add: (sql: string, ...values: SqlValue[]) => void): void {
   const tags = tagList(params.tags);
   if (tags.length === 0) return;
@@ -115,7 +111,9 @@ function addTags(params: SelectionParams, add: (sql: string, ...values: SqlValue
 export function requireCollection(db: Db, name: string): number {
   const id = collectionId(db, name);
   if (id !== undefined) return id;
-  const names = db.all<{ name: string }>("SELECT name FROM collections ORDER BY name LIMIT 20").map((row) => row.name);
+  const names = db
+    .all<{ name: string }>("SELECT name FROM collections WHERE name NOT GLOB 'results@*' ORDER BY name LIMIT 20")
+    .map((row) => row.name);
   throw new TrunklineError("NOT_FOUND", `The store has no collection "${name}".`, {
     hint: `Available: ${names.join(", ")}.`,
   });

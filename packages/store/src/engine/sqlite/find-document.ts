@@ -4,10 +4,13 @@ import { compileGlob, isGlob } from "../files/glob.js";
 import type { Db } from "./database.js";
 import { baseNameOf, type DocumentRow, type DocumentState } from "./documents.js";
 import { requireCollection } from "./filters.js";
+import { hiddenCollections, type Viewer } from "./visibility.js";
 
 interface FindOptions {
   readonly collection?: string | undefined;
   readonly states?: readonly DocumentState[];
+  /** For whom, on a connection that is not restricted to a viewer. */
+  readonly viewer?: Viewer;
   /** The name resolved to an absolute path. Tried before matching path ends. */
   readonly absolute?: string | undefined;
 }
@@ -64,10 +67,12 @@ function describePlace(db: Db, row: DocumentRow): string {
 
 function query(db: Db, condition: string, value: string | number, options: FindOptions): DocumentRow[] {
   const states = options.states ?? ["live"];
+  const { viewer } = options;
   const collection = options.collection === undefined ? null : requireCollection(db, options.collection);
+  const visible = viewer === undefined ? "" : `AND collection NOT IN (${hiddenCollections(viewer)})`;
   return db
     .all<DocumentRow>(
-      `SELECT * FROM documents WHERE ${condition} AND (? IS NULL OR collection = ?) ORDER BY path, id`,
+      `SELECT * FROM documents WHERE ${condition} AND (? IS NULL OR collection = ?) ${visible} ORDER BY path, id`,
       value,
       collection,
       collection,

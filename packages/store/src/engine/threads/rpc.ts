@@ -9,6 +9,8 @@ export interface Call {
   progress(progress: ToolProgress): void;
   /** Cancels asynchronous work. */
   readonly signal: AbortSignal;
+  /** For whom the call reads, unless for `local`. */
+  readonly viewer?: string | undefined;
 }
 
 /**
@@ -49,6 +51,8 @@ export interface RpcOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
   readonly transfer?: readonly ArrayBuffer[] | undefined;
+  /** For whom the call reads, unless for `local`. */
+  readonly viewer?: string | undefined;
 }
 
 interface Request {
@@ -56,6 +60,7 @@ interface Request {
   readonly slot: number;
   readonly method: string;
   readonly params: unknown;
+  readonly viewer?: string | undefined;
 }
 
 type Reply =
@@ -109,7 +114,7 @@ export class RpcClient {
 
   /** Makes a call. On abort it rejects with `ABORTED` immediately; the other side stops at its next check. */
   async call(method: string, params: unknown, options: RpcOptions = {}): Promise<unknown> {
-    const { signal, onProgress, transfer } = options;
+    const { signal, onProgress, transfer, viewer } = options;
     if (signal?.aborted) throw aborted(signal, method);
     if (this.#broken) throw this.#broken;
     const slot = this.#freeSlots.pop();
@@ -129,7 +134,7 @@ export class RpcClient {
           reject(aborted(signal as AbortSignal, method));
         };
         signal?.addEventListener("abort", onAbort, { once: true });
-        this.#wire.postMessage({ id, slot, method, params } satisfies Request, transfer);
+        this.#wire.postMessage({ id, slot, method, params, viewer } satisfies Request, transfer);
       });
     } finally {
       if (onAbort) signal?.removeEventListener("abort", onAbort);
@@ -195,7 +200,7 @@ export function serveRpc(wire: Wire, handlers: Handlers, shared: SharedArrayBuff
     void answer(message as Request);
   });
 
-  const answer = async ({ id, slot, method, params }: Request) => {
+  const answer = async ({ id, slot, method, params, viewer }: Request) => {
     const controller = new AbortController();
     controllers.set(id, controller);
     const call: Call = {
@@ -205,6 +210,7 @@ export function serveRpc(wire: Wire, handlers: Handlers, shared: SharedArrayBuff
       },
       progress: (progress) => wire.postMessage({ id, progress } satisfies Reply),
       signal: controller.signal,
+      viewer,
     };
     try {
       const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;

@@ -15,6 +15,8 @@ export interface Databases {
 /** The environment of a thread that reads. */
 export interface ReadEnvironment extends Databases {
   readonly folder: string;
+  /** The index again, with only the relations between documents that the caller can see. */
+  readonly graph: Db;
 }
 
 /** The writes that every mover needs. */
