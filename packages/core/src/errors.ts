@@ -20,6 +20,7 @@
  * - `PROTOCOL`: the other side violates the protocol.
  * - `AUTH_REQUIRED`: a sign-in is needed first.
  * - `DENIED`: a policy, or the person who was asked, does not allow it.
+ * - `STORE_UNTRUSTED`: the store was made or changed by someone else and has not been approved.
  * - `UPSTREAM`: the server answered with a JSON-RPC error.
  * - `RESULT_TOO_LARGE`: a server sent more than its limit allows.
  * - `IO`: a file or socket operation failed.
@@ -43,6 +44,7 @@ export type ErrorCode =
   | "PROTOCOL"
   | "AUTH_REQUIRED"
   | "DENIED"
+  | "STORE_UNTRUSTED"
   | "UPSTREAM"
   | "RESULT_TOO_LARGE"
   | "IO"

@@ -18,6 +18,8 @@ export interface OpenStoreOptions extends GuardedPaths {
   readonly readOnly?: boolean | undefined;
   /** Starts the writer thread on the first write instead of on opening, so the store opens faster for readers. */
   readonly lazyWriter?: boolean | undefined;
+  /** The id the store must have. Any other store in its place is rejected with `STORE_UNTRUSTED`. */
+  readonly id?: string | undefined;
   /** Enables search by meaning. The embedder runs in this process. Its owner closes it, after the store. */
   readonly embedder?: Embedder | undefined;
 }
@@ -41,42 +43,58 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const guarded = { ownFolders: absolute(options.ownFolders), unwritable: absolute(options.unwritable) };
   const pool: StoreThreads = new ThreadPool({ entry: THREAD_ENTRY, folder, logger, guarded });
   let refusal: TrunklineError | undefined;
+  let storeId = "";
   try {
-    const isOpen = lazyWriter && !readOnly && (await openReader(pool, signal));
-    if (!isOpen) refusal = readOnly ? onlyForReading() : await openWriter(pool, signal);
-    if (refusal !== undefined) await pool.reader.status({}, { signal });
+    const read = lazyWriter && !readOnly ? await openReader(pool, signal) : undefined;
+    const opened = read ?? (readOnly ? { refusal: onlyForReading() } : await openWriter(pool, signal));
+    if ("refusal" in opened) refusal = opened.refusal;
+    storeId = "storeId" in opened ? opened.storeId : await pool.reader.storeId({}, { signal });
+    if (options.id !== undefined && options.id !== storeId) throw anotherStore(folder);
   } catch (error) {
     await pool.close();
     throw error;
   }
-  const store = new Store(pool, { cwd, refusal, logger, folder, guarded });
+  const store = new Store(pool, { cwd, refusal, logger, folder, guarded, id: storeId });
   if (embedder !== undefined) store.useEmbedder(embedder);
   return store;
 }
 
-/** Returns whether a reader is enough. Leaves any problem to the writer to fix or report. */
-async function openReader(pool: StoreThreads, signal: AbortSignal | undefined): Promise<boolean> {
+/** Returns the store's id if a reader is enough. Leaves any problem to the writer to fix or report. */
+async function openReader(
+  pool: StoreThreads,
+  signal: AbortSignal | undefined,
+): Promise<{ storeId: string } | undefined> {
   try {
-    if (!(await pool.reader.isCurrent({}, { signal }))) return false;
+    const { current, storeId } = await pool.reader.isCurrent({}, { signal });
+    if (!current) return undefined;
     pool.hasBackgroundIndexers = true;
-    return true;
+    return { storeId };
   } catch (error) {
-    if (isTrunklineError(error, "IO")) return false;
+    if (isTrunklineError(error, "IO")) return undefined;
     throw error;
   }
 }
 
-/** Returns the reason if the store can only be read. */
-async function openWriter(pool: StoreThreads, signal: AbortSignal | undefined): Promise<TrunklineError | undefined> {
+/** Returns the store's id, or the reason if it can only be read. */
+async function openWriter(
+  pool: StoreThreads,
+  signal: AbortSignal | undefined,
+): Promise<{ storeId: string } | { refusal: TrunklineError }> {
   try {
-    const { background } = await pool.writer.ready({}, { signal });
+    const { background, storeId } = await pool.writer.ready({}, { signal });
     pool.hasBackgroundIndexers = background;
     if (background) pool.indexInBackground();
-    return undefined;
+    return { storeId };
   } catch (error) {
-    if (isTrunklineError(error, "IO") && error.data?.readOnly === true) return error;
+    if (isTrunklineError(error, "IO") && error.data?.readOnly === true) return { refusal: error };
     throw error;
   }
+}
+
+function anotherStore(folder: string): TrunklineError {
+  return new TrunklineError("STORE_UNTRUSTED", `The store in ${folder} was replaced with another one.`, {
+    hint: "If you replaced it yourself, approve it with `trunkline trust --store`.",
+  });
 }
 
 function onlyForReading(): TrunklineError {

@@ -14,6 +14,7 @@ import type { WriteContext } from "./engine/writing/write-queue.js";
 /** Readers answer queries, with connections that cannot write. */
 const READER = {
   isCurrent: () => import("./engine/threads/open-databases.js").then((module) => module.isCurrent),
+  storeId: () => import("./engine/threads/open-databases.js").then((module) => module.readStoreId),
   content: () => import("./documents/bare-content.js").then((module) => module.contentBytes),
   has: () => import("./documents/bare-content.js").then((module) => module.hasContent),
   resolve: () => import("./documents/bare-content.js").then((module) => module.resolveContentIds),

@@ -66,6 +66,7 @@ interface StoreParts {
   readonly logger: Logger;
   readonly folder: string;
   readonly guarded: GuardedPaths;
+  readonly id: string;
 }
 
 /** How often a search tries to see the index up to date while other processes keep writing. */
@@ -73,6 +74,8 @@ const MOST_ATTEMPTS = 20;
 
 /** An open store: the operations of the contract as methods, and access to content by hash. */
 export class Store implements StoreMethods, AsyncDisposable {
+  /** The id that the store got when it was created. */
+  readonly id: string;
   readonly #pool: StoreThreads;
   readonly #cwd: string;
   readonly #refusal: TrunklineError | undefined;
@@ -87,7 +90,8 @@ export class Store implements StoreMethods, AsyncDisposable {
 
   /** @internal Use {@link openStore}. */
   constructor(pool: StoreThreads, options: StoreParts) {
-    const { cwd, refusal, logger, folder, guarded } = options;
+    const { cwd, refusal, logger, folder, guarded, id } = options;
+    this.id = id;
     this.#pool = pool;
     this.#sessions = new ClientSessions(pool, { logger, folder, guarded });
     this.#makeEmbedding = () => new Embedding(pool.indexer, { logger, follow: refusal === undefined });

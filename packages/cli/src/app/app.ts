@@ -9,7 +9,7 @@ import type { Backends, Exchange, Service } from "@trunkline/server";
 import type { Store } from "@trunkline/store";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import type { ExchangeOptions, OpenedService, ServiceSettings } from "./app-service.js";
-import { type GuardedPlaces, guardedPlaces, storeFolder } from "./folders.js";
+import { type GuardedPlaces, guardedPlaces, isProjectStore, storeFolder } from "./folders.js";
 import type { LiveConfig } from "./live-config.js";
 
 export interface AppOptions {
@@ -38,6 +38,8 @@ export interface AppOptions {
   readonly checkWithinMs?: number | undefined;
   /** The store's folder, as given with `--store`. */
   readonly store?: string | undefined;
+  /** The id that the store must have. */
+  readonly storeId?: string | undefined;
   /** Only read the store, which starts faster; a named store must exist. */
   readonly reading?: boolean | undefined;
   /** The store must exist. */
@@ -316,7 +318,7 @@ export class App implements AsyncDisposable {
 
   async #openStore(): Promise<Store> {
     const { cwd, logger } = this.context;
-    const { store: named, reading, mustExist } = this.#options;
+    const { store: named, storeId, reading, mustExist } = this.#options;
     const path = this.storeFolder;
     // A read-only command that names a missing store is a typo.
     if ((mustExist || (reading && named !== undefined)) && !isFolderSync(path)) {
@@ -324,16 +326,24 @@ export class App implements AsyncDisposable {
         hint: "Name another one with --store, or create one: trunkline store add <path>",
       });
     }
+    const { KnownStores, requireKnownStore } = await import("./project-store.js");
+    const mayAsk = this.#options.config === undefined || this.#options.config === "ask";
+    const approval = isProjectStore(this.context, named)
+      ? await requireKnownStore(this.context, path, { mayAsk })
+      : undefined;
     const { openStore } = await import("@trunkline/store");
     if (this.signal.aborted) throw closedError();
-    return await openStore({
+    const store = await openStore({
       path,
       cwd,
       logger,
       signal: this.#opening,
       lazyWriter: reading,
+      id: storeId ?? approval?.id,
       ...this.guardedPlaces,
     });
+    if (approval?.isNew) await new KnownStores(this.context.home).remember(path, store.id);
+    return store;
   }
 
   #openedService(): Promise<OpenedService> {

@@ -27,10 +27,10 @@ export interface OpenedStore extends AsyncDisposable {
  */
 export async function openCommandStore(
   context: CommandContext,
-  { store: named, reading, mustExist }: Pick<AppOptions, "store" | "reading" | "mustExist">,
+  { store: named, storeId, reading, mustExist }: Pick<AppOptions, "store" | "storeId" | "reading" | "mustExist">,
 ): Promise<OpenedStore> {
   const { signal, redactor } = context;
-  const app = openApp(context, { store: named, reading, mustExist });
+  const app = openApp(context, { store: named, storeId, reading, mustExist });
   const store = await app.store();
   const line =
     context.io.stderr.isTTY === true && context.env.TERM !== "dumb" ? new ProgressLine(context.io.stderr) : undefined;

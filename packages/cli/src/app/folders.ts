@@ -16,6 +16,11 @@ export function storeFolder({ cwd, env, home }: World, given: string | undefined
   return projectStore(cwd, home) ?? join(home, "store");
 }
 
+/** Whether the store is one that was found in the project, not one that the user named. */
+export function isProjectStore({ cwd, env, home }: World, given: string | undefined): boolean {
+  return given === undefined && !env.TRUNKLINE_STORE && projectStore(cwd, home) !== undefined;
+}
+
 /** Finds the project's store the same way as its configuration: here and above, up to the git root. */
 export function projectStore(cwd: string, home: string): string | undefined {
   return projectFolder(cwd, home, "store");

@@ -6,6 +6,7 @@ import {
   constants,
   createReadStream,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -86,7 +87,12 @@ export async function download(
 
 function partialOf(folder: string, url: string): Partial {
   const partials = join(folder, PARTIAL_FOLDER);
-  mkdirSync(partials, { recursive: true });
+  if (lstatSync(partials, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    throw new TrunklineError("STORE_UNTRUSTED", `${partials} is a symbolic link. A store's files are never links.`, {
+      hint: "Remove the link if you did not make it.",
+    });
+  }
+  mkdirSync(partials, { recursive: true, mode: 0o700 });
   const name = createHash("sha256").update(url).digest("hex").slice(0, 32);
   return { file: join(partials, `${name}.part`), facts: join(partials, `${name}.json`) };
 }

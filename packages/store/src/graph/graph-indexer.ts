@@ -2,7 +2,9 @@
 // that afterwards, for every new document and every document that depends on one that was added, changed or removed.
 // Keys and lookup names are stored once, by number.
 import { compress, decompress } from "@cloudpss/zstd/wasm";
+import { TrunklineError } from "@trunkline/core";
 import type { IndexText } from "../engine/content/text.js";
+import { expandedSize } from "../engine/content/zstd-frame.js";
 import type { IndexEntry, Indexer } from "../engine/indexing/indexer.js";
 import { knownNumbers } from "../engine/indexing/known-numbers.js";
 import type { Db } from "../engine/sqlite/database.js";
@@ -305,9 +307,21 @@ function readGraph({ hash, path, graph: blob }: Pick<FileRow, "hash" | "path" | 
   const graph =
     recent.get(`${hash} ${path}`) ??
     // Written by putFile.
-    (JSON.parse(Buffer.from(decompress(blob)).toString("utf8")) as FileGraph);
+    (JSON.parse(Buffer.from(expand(blob)).toString("utf8")) as FileGraph);
   remember(hash, path, graph);
   return graph;
+}
+
+/** Far more than the graph of the longest text that is parsed. */
+const MAX_GRAPH_BYTES = 64 * 1024 * 1024;
+
+function expand(blob: Uint8Array): Uint8Array {
+  const size = expandedSize(blob);
+  if (size !== undefined && size <= MAX_GRAPH_BYTES) return decompress(blob);
+  throw new TrunklineError("IO", "The graph in the index is damaged.", {
+    hint: "Run trunkline store repair, which rebuilds the index.",
+    data: { damaged: true },
+  });
 }
 
 /** How much of the store is in the graph. */

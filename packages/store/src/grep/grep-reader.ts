@@ -4,6 +4,7 @@ import { isTrunklineError, TrunklineError } from "@trunkline/core";
 import { openChunk } from "../engine/content/prepare.js";
 import { bytesOf, findContent, readContent } from "../engine/sqlite/contents.js";
 import { type Db, openDatabase } from "../engine/sqlite/database.js";
+import { requireOwnTruth } from "../engine/sqlite/own-schema.js";
 import { TRUTH_APPLICATION_ID, TRUTH_FILE } from "../engine/sqlite/schema.js";
 import type { GrepReader } from "./index.js";
 
@@ -17,6 +18,7 @@ export function openGrepReader({ folder }: GrepReaderData): GrepReader {
     readOnly: true,
     synchronous: "FULL",
     applicationId: TRUTH_APPLICATION_ID,
+    check: requireOwnTruth,
   });
   return {
     // One transaction instead of one per content.

@@ -1,5 +1,5 @@
 // `export` and `import`: writes the whole content database to one file, and replays its history into another store.
-import { existsSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { placeFileSync, TrunklineError } from "@trunkline/core";
 import { takeSnapshot } from "../documents/change.js";
 import { openChunk } from "../engine/content/prepare.js";
@@ -14,6 +14,7 @@ import {
   tagsOf,
   type VersionRow,
 } from "../engine/sqlite/documents.js";
+import { requireOwnTruth } from "../engine/sqlite/own-schema.js";
 import { checkFormat, FORMAT_VERSION, TRUTH_APPLICATION_ID } from "../engine/sqlite/schema.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
@@ -100,7 +101,12 @@ function openExport(path: string): Db {
     });
   let source: Db | undefined;
   try {
-    source = openDatabase(path, { readOnly: true, synchronous: "FULL", applicationId: TRUTH_APPLICATION_ID });
+    source = openDatabase(realpathSync(path), {
+      readOnly: true,
+      synchronous: "FULL",
+      applicationId: TRUTH_APPLICATION_ID,
+      check: requireOwnTruth,
+    });
     if (checkFormat(source) !== FORMAT_VERSION) throw foreign();
     return source;
   } catch (error) {

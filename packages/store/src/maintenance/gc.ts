@@ -1,5 +1,5 @@
 // `gc`: removes unreferenced data, in steps short enough for others to read and write in between.
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { GcResult } from "../contract/index.js";
 import type { Db } from "../engine/sqlite/database.js";
@@ -166,10 +166,12 @@ function nextWindow(truth: Db, table: "contents" | "chunks", state: GcState): Gc
 /** Removes interrupted downloads that were never resumed. */
 function removeOldPartials(folder: string, now: number): void {
   const partials = join(folder, PARTIAL_FOLDER);
-  if (statSync(partials, { throwIfNoEntry: false }) === undefined) return;
+  // Never a link: what is behind it is not ours to remove.
+  if (lstatSync(partials, { throwIfNoEntry: false })?.isDirectory() !== true) return;
   for (const name of readdirSync(partials)) {
+    if (!/^[0-9a-f]{32}\.(?:part|json)$/.test(name)) continue;
     const path = join(partials, name);
-    const stats = statSync(path, { throwIfNoEntry: false });
+    const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats !== undefined && stats.mtimeMs < now - RESULTS_KEPT_MS) rmSync(path, { force: true });
   }
 }

@@ -9,7 +9,7 @@ let index: Db;
 
 beforeEach(async () => {
   const file = join(await temporaryFolder(), "index.sqlite");
-  index = openDatabase(file, { synchronous: "NORMAL", applicationId: 1 });
+  index = openDatabase(file, { synchronous: "NORMAL", applicationId: 1, check: () => {} });
   index.exec(`CREATE TABLE keys (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE);
     CREATE TABLE facts (key TEXT PRIMARY KEY, value); INSERT INTO facts VALUES ('vectors_made', 'first')`);
 });

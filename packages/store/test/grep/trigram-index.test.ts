@@ -24,7 +24,7 @@ function entryOf(id: number, type: "text" | "binary" = "text"): IndexEntry {
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "trunkline-trigram-"));
-  index = openDatabase(join(folder, "index.sqlite"), { synchronous: "NORMAL", applicationId: 1 });
+  index = openDatabase(join(folder, "index.sqlite"), { synchronous: "NORMAL", applicationId: 1, check: () => {} });
   index.exec(`CREATE TABLE entries (id INTEGER PRIMARY KEY);
     CREATE TABLE indexers (name TEXT PRIMARY KEY, version INTEGER NOT NULL, entry INTEGER NOT NULL) WITHOUT ROWID`);
   trigramIndexer.create(index);

@@ -1,10 +1,12 @@
 // Creates a store for the project and indexes the project. Running it again indexes only the changes.
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { lstat, mkdir, readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { isFolder, printable, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isFolder, placeFileSync, printable, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { isWholeHome, wholeHomeReason } from "../../app/folders.js";
+import { KnownStores, rejectStoreLinks, requireKnownStore } from "../../app/project-store.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, shownBytes } from "../../terminal/output.js";
 
@@ -31,12 +33,17 @@ export async function init(context: CommandContext, options: InitOptions): Promi
       },
     );
   }
-  const isNew = !(await isFolder(join(own, "store")));
+  const place = join(own, "store");
+  await rejectStoreLinks(place);
+  const isNew = !(await exists(place));
+  // A store that the project brought needs the user's approval.
+  const approval = isNew ? { isNew } : await requireKnownStore(context, place, { mayAsk: true });
   await making(own, async () => {
     await mkdir(own, { recursive: true });
     await ignoreStore(join(own, ".gitignore"));
   });
-  await using opened = await openCommandStore(context, { store: join(own, "store") });
+  await using opened = await openCommandStore(context, { store: place, storeId: approval.id });
+  if (approval.isNew) await new KnownStores(context.home).remember(place, opened.store.id);
   context.out(`${isNew ? "Created" : "Found"} a store for ${folder} in ${join(own, "store")}.`);
   if (options.add) {
     const result = await opened.store.add({ path: folder }, opened.calling("taking in"));
@@ -78,17 +85,20 @@ async function projectFolder({ cwd, home }: CommandContext, options: InitOptions
 async function ignoreStore(path: string): Promise<void> {
   const text = await readOrEmpty(path);
   const lines = text.split(/\r?\n/);
-  const missing = IGNORED.filter(
-    (line) => !lines.includes(line) && !lines.includes(line.replace(/^\//, "")) && !lines.includes("*"),
-  );
+  // A rule counts only if no later one takes it back.
+  const lastException = lines.findLastIndex((line) => line.startsWith("!"));
+  const isThere = (rule: string) => lines.lastIndexOf(rule) > lastException;
+  const missing = IGNORED.filter((line) => ![line, line.replace(/^\//, ""), "*"].some(isThere));
   if (missing.length === 0) return;
   const comment = text === "" ? "# The store belongs to this machine; mcp.json and settings.json can be shared.\n" : "";
   const head = text === "" || text.endsWith("\n") ? text : `${text}\n`;
-  await writeFile(path, `${head}${comment}${missing.join("\n")}\n`);
+  // Replaces the file instead of writing to it: it may be a link.
+  placeFileSync(path, (fd) => writeFileSync(fd, `${head}${comment}${missing.join("\n")}\n`));
 }
 
 async function readOrEmpty(path: string): Promise<string> {
   try {
+    if ((await lstat(path)).isSymbolicLink()) return "";
     return await readFile(path, "utf8");
   } catch (error) {
     if (systemCodeOf(error) === "ENOENT") return "";
@@ -110,7 +120,7 @@ async function making(path: string, work: () => Promise<void>): Promise<void> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
+  return await lstat(path).then(
     () => true,
     () => false,
   );

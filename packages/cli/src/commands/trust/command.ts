@@ -5,9 +5,10 @@ export function addTrust({ program, context, setExitCode }: Cli): void {
   program
     .command("trust")
     .option("--yes", "approve without asking")
-    .option("--list", "list approved files and workspaces")
+    .option("--list", "list approved files, workspaces and stores")
     .option("--revoke", "withdraw the approval of this project's files")
     .option("--workspace", "let your own servers run in this workspace and read its .env; with --revoke, no longer")
+    .option("--store", "use this project's store although it was made elsewhere; with --revoke, no longer")
     .action(async (options: TrustOptions) => {
       const { trust } = await import("./run.js");
       setExitCode(await trust(context, options));

@@ -3,6 +3,7 @@ import { TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { wholeHomeReason } from "../../app/folders.js";
+import { KnownStores } from "../../app/project-store.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { askYesNo } from "../../terminal/questions.js";
 import { describeFiles, runnableFiles, workspaceQuestion, workspaceServers } from "../../terminal/trust-prompt.js";
@@ -12,12 +13,17 @@ export interface TrustOptions {
   list?: boolean;
   revoke?: boolean;
   workspace?: boolean;
+  store?: boolean;
 }
 
 /** Shows what the project's files would run and asks for approval, or lists and revokes approvals. */
 export async function trust(context: CommandContext, options: TrustOptions): Promise<number> {
   if ([options.yes, options.list, options.revoke].filter(Boolean).length > 1) {
     throw new TrunklineError("USAGE", "--yes, --list and --revoke are mutually exclusive.");
+  }
+  if (options.store && !options.list) {
+    const { trustStore } = await import("./trust-store.js");
+    return await trustStore(context, options);
   }
   const store = new TrustStore(context.home);
   if (options.list) return await list(context, store);
@@ -103,7 +109,9 @@ async function trustWorkspace(context: CommandContext, config: LoadedConfig, opt
 async function list(context: CommandContext, store: TrustStore): Promise<number> {
   const confirmed = [...(await store.list()), ...(await store.workspaces())];
   for (const { path, confirmedAt } of confirmed) context.out(`${confirmedAt}  ${path}`);
-  if (confirmed.length === 0) context.note("Nothing is approved.");
+  const stores = await new KnownStores(context.home).list();
+  for (const { path, since } of stores) context.out(`${since}  ${path}`);
+  if (confirmed.length + stores.length === 0) context.note("Nothing is approved.");
   if (context.env.TRUNKLINE_TRUST === "all") context.note("TRUNKLINE_TRUST=all is set: everything counts as approved.");
   return EXIT.success;
 }

@@ -6,6 +6,7 @@ import { compress, decompress } from "@cloudpss/zstd/wasm";
 import { TrunklineError } from "@trunkline/core";
 import { cutPoint, MAX_CHUNK_BYTES } from "./chunker.js";
 import { type ContentType, contentTypeOf, type IndexText, indexTextOf } from "./text.js";
+import { expandedSize } from "./zstd-frame.js";
 
 /** How a chunk is stored: uncompressed or as a zstd frame. The numbers are part of the format. */
 export const CODEC = { raw: 0, zstd: 1 } as const;
@@ -76,8 +77,8 @@ export function openChunk(stored: { hash: string; size: number; codec: number; d
 
 function decodeChunk({ codec, data, size }: { codec: number; data: Uint8Array; size: number }): Uint8Array | undefined {
   if (codec === CODEC.raw) return data;
-  // A damaged frame header could request any amount of memory; no chunk exceeds the maximum.
-  if (codec !== CODEC.zstd || size > MAX_CHUNK_BYTES) return undefined;
+  // A frame could request any amount of memory; no chunk exceeds the maximum.
+  if (codec !== CODEC.zstd || size > MAX_CHUNK_BYTES || expandedSize(data) !== size) return undefined;
   try {
     return decompress(data);
   } catch {

@@ -6,7 +6,7 @@ import { type IndexText, lazyIndexText } from "../content/text.js";
 import { type ContentRow, hexOf, readContent } from "../sqlite/contents.js";
 import type { Db } from "../sqlite/database.js";
 import { currentSeq, type DocumentRow, metadataOf, tagsOf, type VersionRow } from "../sqlite/documents.js";
-import { createIndexTables, indexFits } from "../sqlite/schema.js";
+import { createIndexTables, indexFits, storeIdOf } from "../sqlite/schema.js";
 import { hasIndexedText, type IndexEntry, type Indexer, type IndexingRun } from "./indexer.js";
 
 /** Both databases, in a thread that can write. */
@@ -27,7 +27,7 @@ export function prepareIndex({ truth, index, indexers, check }: IndexingContext)
   index.immediate(() => {
     if (!indexFits(index, truth)) {
       dropEverything(index);
-      createIndexTables(index, truth);
+      createIndexTables(index, storeIdOf(truth));
     }
     for (const indexer of indexers) prepareIndexer(index, indexer);
   }, check);
@@ -37,7 +37,7 @@ export function prepareIndex({ truth, index, indexers, check }: IndexingContext)
 export function rebuildIndex({ truth, index, indexers, check }: IndexingContext): void {
   index.immediate(() => {
     dropEverything(index);
-    createIndexTables(index, truth);
+    createIndexTables(index, storeIdOf(truth));
     for (const indexer of indexers) prepareIndexer(index, indexer);
   }, check);
 }
@@ -72,9 +72,10 @@ export function makeReady(
   databases: Pick<IndexingContext, "truth" | "index" | "indexers">,
   _params: Record<string, never>,
   { check }: Pick<IndexingRun, "check">,
-): { background: boolean } {
+): { background: boolean; storeId: string } {
   catchUp({ ...databases, texts: new Map(), check });
-  return { background: databases.indexers.some((indexer) => indexer.when === "background") };
+  const background = databases.indexers.some((indexer) => indexer.when === "background");
+  return { background, storeId: storeIdOf(databases.truth) };
 }
 
 /** Indexes everything that changed since the last time. Returns the number of documents. */

@@ -103,6 +103,8 @@ export function resolveContent(db: Db, prefix: string): ContentRow {
 }
 
 const SHORT_BYTES = 1 << 20;
+/** More chunks than a short content has, since chunks have at least 4 KiB. */
+const SHORT_CHUNKS = 300;
 const CHUNKS_OF_CONTENT = `SELECT k.hash, k.size, k.codec, k.data FROM content_chunks cc JOIN chunks k ON k.id = cc.chunk
   WHERE cc.content = ? ORDER BY cc.position`;
 
@@ -117,11 +119,13 @@ export function* readChunks(db: Db, content: ContentRow, check: () => void = () 
   // Read row by row only if reading all rows at once would be expensive: preparing a statement takes longer than
   // reading a short content.
   const isShort = content.size <= SHORT_BYTES;
-  const rows = isShort
-    ? db.all<ChunkRow>(CHUNKS_OF_CONTENT, content.id)
-    : db.iterate<ChunkRow>(CHUNKS_OF_CONTENT, content.id);
+  const few = isShort ? db.all<ChunkRow>(`${CHUNKS_OF_CONTENT} LIMIT ${SHORT_CHUNKS}`, content.id) : [];
+  const isComplete = isShort && few.length < SHORT_CHUNKS;
+  const rows = isComplete ? few : db.iterate<ChunkRow>(CHUNKS_OF_CONTENT, content.id);
   for (const row of rows) {
     check();
+    // A content that lists its chunks again and again would fill the memory before its hash is known to be wrong.
+    if (size + row.size > content.size) throw damaged(content);
     const bytes = openChunk({ hash: hexOf(row.hash), size: row.size, codec: row.codec, data: row.data });
     // A chunk that is the whole content was just verified against the same hash.
     single = size === 0 && bytes.length === content.size && Buffer.compare(row.hash, content.hash) === 0;

@@ -1,4 +1,5 @@
 // The only file that imports the database driver. Everything is synchronous, so it runs in workers.
+import { lstatSync } from "node:fs";
 import { messageOf, TrunklineError } from "@trunkline/core";
 import BetterSqlite, { type Database, SqliteError, type Statement } from "better-sqlite3";
 
@@ -10,6 +11,8 @@ interface OpenDatabaseOptions {
   /** `FULL` if a commit must survive a power loss. */
   readonly synchronous: "FULL" | "NORMAL";
   readonly applicationId: number;
+  /** Throws if the database does not have the expected tables. Runs before any other statement. */
+  readonly check: (db: Db, file: string) => void;
 }
 
 const PAGE_BYTES = 8192;
@@ -189,9 +192,13 @@ export class Db {
   }
 }
 
-/** Opens a database file, creating it unless `readOnly`. Rejects a file that belongs to another program. */
+/**
+ * Opens a database file, creating it unless `readOnly`. Rejects links, and a file that belongs to another program or was
+ * changed by one.
+ */
 export function openDatabase(file: string, options: OpenDatabaseOptions): Db {
-  const { readOnly = false, synchronous, applicationId } = options;
+  const { readOnly = false, synchronous, applicationId, check } = options;
+  rejectLinks(file);
   return translate(() => {
     const raw = new BetterSqlite(file, {
       readonly: readOnly,
@@ -204,6 +211,10 @@ export function openDatabase(file: string, options: OpenDatabaseOptions): Db {
       if (owner !== 0 && owner !== applicationId) {
         throw new TrunklineError("INVALID_ARGUMENT", `${file} is a database of another program.`);
       }
+      // The schema may not call functions with side effects, and is checked before it is used.
+      raw.pragma("trusted_schema = OFF");
+      raw.pragma("cell_size_check = ON");
+      retryWhileBusy(() => check(db, file));
       raw.pragma(`cache_size = -${CACHE_KIB}`);
       if (!readOnly) {
         // These two pragmas only take effect before the first table is created.
@@ -219,6 +230,21 @@ export function openDatabase(file: string, options: OpenDatabaseOptions): Db {
       throw error;
     }
   });
+}
+
+/** Opens an empty database without a file. */
+export function openMemoryDatabase(): Db {
+  return new Db(new BetterSqlite(":memory:"));
+}
+
+/** SQLite follows links, and would write through one to any file of the user. */
+function rejectLinks(file: string): void {
+  for (const end of ["", "-wal", "-shm", "-journal"]) {
+    if (lstatSync(file + end, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
+    throw new TrunklineError("STORE_UNTRUSTED", `${file}${end} is a symbolic link. A store's files are never links.`, {
+      hint: "Do not use this store unless you know who made the link. Choose another one with --store.",
+    });
+  }
 }
 
 function retryWhileBusy<T>(work: () => T): T {

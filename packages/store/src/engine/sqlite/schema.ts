@@ -141,10 +141,15 @@ CREATE TABLE pins (
 CREATE INDEX pins_by_content ON pins (content);
 `;
 
+/** Creates the tables of the current format in an empty database. */
+export function createTruthTables(db: Db): void {
+  db.exec(TRUTH_VERSION_1);
+}
+
 /** Step `n` migrates format `n` to format `n + 1`; step 0 creates a new store. */
 const TRUTH_MIGRATIONS: readonly ((db: Db) => void)[] = [
   (db) => {
-    db.exec(TRUTH_VERSION_1);
+    createTruthTables(db);
     db.run("INSERT INTO facts VALUES ('store_id', ?), ('created', ?), ('seq', 0)", randomUUID(), Date.now());
     db.run("INSERT INTO collections (name, created) VALUES ('default', ?)", Date.now());
   },
@@ -202,11 +207,15 @@ export function indexFits(index: Db, truth: Db): boolean {
   return storeId === facts.get("store_id") && reached <= (facts.get("seq") as number);
 }
 
+/** Returns the id that a store got when it was created. */
+export function storeIdOf(truth: Db): string {
+  return String(truth.one<{ value: string }>("SELECT value FROM facts WHERE key = 'store_id'").value);
+}
+
 /** Creates the tables of the index in an empty file. */
-export function createIndexTables(index: Db, truth: Db): void {
+export function createIndexTables(index: Db, storeId: string): void {
   index.exec(INDEX_TABLES);
-  const { value } = truth.one<{ value: string }>("SELECT value FROM facts WHERE key = 'store_id'");
-  index.run("INSERT INTO facts VALUES ('store_id', ?), ('seq', 0)", value);
+  index.run("INSERT INTO facts VALUES ('store_id', ?), ('seq', 0)", storeId);
   index.exec(`PRAGMA application_id = ${INDEX_APPLICATION_ID}`);
   index.exec(`PRAGMA user_version = ${INDEX_VERSION}`);
 }

@@ -6,7 +6,9 @@ import {
   constants,
   existsSync,
   linkSync,
+  lstatSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,6 +21,7 @@ import type { Indexer } from "../indexing/indexer.js";
 import { type Db, openDatabase } from "../sqlite/database.js";
 import { currentSeq } from "../sqlite/documents.js";
 import { defineFilterFunctions } from "../sqlite/filters.js";
+import { requireOwnIndex, requireOwnTruth, requirePlainIndex } from "../sqlite/own-schema.js";
 import {
   checkFormat,
   FORMAT_VERSION,
@@ -26,6 +29,7 @@ import {
   INDEX_FILE,
   indexFits,
   migrateTruth,
+  storeIdOf,
   TRUTH_APPLICATION_ID,
   TRUTH_FILE,
 } from "../sqlite/schema.js";
@@ -46,7 +50,11 @@ export function openForWriting(folder: string, indexers: readonly Indexer[]): Da
   }
   requireWritable(folder);
   keepPrivate(folder);
-  const truth = openDatabase(join(folder, TRUTH_FILE), { synchronous: "FULL", applicationId: TRUTH_APPLICATION_ID });
+  const truth = openDatabase(join(folder, TRUTH_FILE), {
+    synchronous: "FULL",
+    applicationId: TRUTH_APPLICATION_ID,
+    check: requireOwnTruth,
+  });
   try {
     migrateTruth(truth);
     const index = openIndex(folder, truth, indexers);
@@ -72,15 +80,16 @@ function keepPrivate(folder: string): void {
   if (user === undefined) return;
   const tighten = (path: string) => {
     try {
-      const { uid, mode } = statSync(path);
-      if (uid === user && (mode & 0o077) !== 0) chmodSync(path, mode & 0o700);
+      const found = lstatSync(path);
+      const { uid, mode } = found;
+      if (!found.isSymbolicLink() && uid === user && (mode & 0o077) !== 0) chmodSync(path, mode & 0o700);
     } catch (error) {
       // The file is gone, or the file system has no modes or rejects changes: leave it as it is.
       if (systemCodeOf(error) === undefined) throw error;
     }
   };
   const names = readdirSync(folder);
-  if (names.every((name) => OWN_ENTRY.test(name))) tighten(folder);
+  if (names.every((name) => OWN_ENTRY.test(name))) tighten(realpathSync(folder));
   for (const name of names) if (/^(?:content|index)\.sqlite/.test(name)) tighten(join(folder, name));
 }
 
@@ -138,6 +147,13 @@ function leaveEmpty(database: string, end: string): void {
   }
 }
 
+/** The tables of an index depend on its version, so only the writer, which updates it, can compare them all. */
+const INDEX_OPTIONS = {
+  synchronous: "NORMAL",
+  applicationId: INDEX_APPLICATION_ID,
+  check: requirePlainIndex,
+} as const;
+
 /** Opens the index. It can be rebuilt, so a damaged one is moved out of the way and replaced. */
 function openIndex(folder: string, truth: Db, indexers: readonly Indexer[]): Db {
   try {
@@ -152,9 +168,13 @@ function openIndex(folder: string, truth: Db, indexers: readonly Indexer[]): Db 
 }
 
 function openSoundIndex(folder: string, truth: Db, indexers: readonly Indexer[]): Db {
-  const index = openDatabase(join(folder, INDEX_FILE), { synchronous: "NORMAL", applicationId: INDEX_APPLICATION_ID });
+  const file = join(folder, INDEX_FILE);
+  const index = openDatabase(file, INDEX_OPTIONS);
   try {
     prepareIndex({ truth, index, indexers, texts: new Map(), check: () => {} });
+    requireOwnIndex(index, file, (empty) => {
+      for (const indexer of indexers) indexer.create(empty);
+    });
     return index;
   } catch (error) {
     index.close();
@@ -166,8 +186,7 @@ function openSoundIndex(folder: string, truth: Db, indexers: readonly Indexer[])
 export function openForIndexing(folder: string, indexers: readonly Indexer[]): Databases {
   const { truth, index: readOnly } = openForReading(folder, indexers);
   readOnly.close();
-  const options = { synchronous: "NORMAL", applicationId: INDEX_APPLICATION_ID } as const;
-  return { truth, index: openDatabase(join(folder, INDEX_FILE), options), indexers };
+  return { truth, index: openDatabase(join(folder, INDEX_FILE), INDEX_OPTIONS), indexers };
 }
 
 /** For all other threads. The writer or an earlier process has created the databases. */
@@ -192,9 +211,9 @@ export function openForReading(folder: string, indexers: readonly Indexer[]): Da
 
 function openReadOnly(folder: string, name: typeof TRUTH_FILE | typeof INDEX_FILE): Db {
   const file = join(folder, name);
-  const applicationId = name === TRUTH_FILE ? TRUTH_APPLICATION_ID : INDEX_APPLICATION_ID;
+  const options = name === TRUTH_FILE ? { applicationId: TRUTH_APPLICATION_ID, check: requireOwnTruth } : INDEX_OPTIONS;
   try {
-    return openDatabase(file, { readOnly: true, synchronous: "FULL", applicationId });
+    return openDatabase(file, { ...options, readOnly: true, synchronous: "FULL" });
   } catch (error) {
     const isAlone = existsSync(file) && !(existsSync(`${file}-wal`) && existsSync(`${file}-shm`));
     if (!isAlone || !isTrunklineError(error, "IO")) throw error;
@@ -210,8 +229,16 @@ function openReadOnly(folder: string, name: typeof TRUTH_FILE | typeof INDEX_FIL
  * Whether the store can be read without indexing anything first. Throws, as the writer would, if the store is
  * read-only.
  */
-export function isCurrent({ folder, truth, index, indexers }: ReadEnvironment): boolean {
-  requireWritable(folder);
+export function isCurrent(env: ReadEnvironment): { current: boolean; storeId: string } {
+  requireWritable(env.folder);
+  return { current: isIndexed(env), storeId: storeIdOf(env.truth) };
+}
+
+export function readStoreId({ truth }: ReadEnvironment): string {
+  return storeIdOf(truth);
+}
+
+function isIndexed({ truth, index, indexers }: ReadEnvironment): boolean {
   return truth.reading(() =>
     index.reading(() => {
       if (!indexFits(index, truth) || reachedSeq(index) < currentSeq(truth)) return false;

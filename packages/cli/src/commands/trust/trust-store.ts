@@ -1,0 +1,40 @@
+// `trunkline trust --store`: approves the project's store, for example after its folder was moved.
+import { TrunklineError } from "@trunkline/core";
+import { openCommandStore } from "../../app/command-store.js";
+import { EXIT } from "../../app/exit-codes.js";
+import { projectStore } from "../../app/folders.js";
+import { KnownStores, rejectStoreLinks } from "../../app/project-store.js";
+import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
+import { askYesNo } from "../../terminal/questions.js";
+
+/** Approves the store of this project, or withdraws the approval. */
+export async function trustStore(
+  context: CommandContext,
+  { yes, revoke }: { yes?: boolean; revoke?: boolean },
+): Promise<number> {
+  const { cwd, home } = context;
+  const folder = projectStore(cwd, home);
+  if (folder === undefined) {
+    context.out("This project has no store. `trunkline init` creates one.");
+    return EXIT.success;
+  }
+  const known = new KnownStores(home);
+  if (revoke) {
+    context.out((await known.forget(folder)) ? `Revoked: ${folder}` : "The store of this project was not approved.");
+    return EXIT.success;
+  }
+  await rejectStoreLinks(folder);
+  if (!yes && !isAtTerminal(context)) {
+    throw new TrunklineError("USAGE", "Nothing was approved: there is no terminal to ask on.", {
+      hint: `If you trust the store in ${folder}, approve it with \`trunkline trust --store --yes\`.`,
+    });
+  }
+  if (!yes && !(await askYesNo(context, `Do you trust the store in ${folder}?`))) {
+    context.note("Nothing was approved.");
+    return EXIT.failure;
+  }
+  await using opened = await openCommandStore(context, { store: folder, mustExist: true });
+  await known.remember(folder, opened.store.id);
+  context.out(`Approved: ${folder}`);
+  return EXIT.success;
+}

@@ -1,0 +1,95 @@
+// Checks that a database has our tables and nothing else, before the first statement touches them. A store can come from
+// someone else (a project, an export, a backup), and SQLite runs what its schema says: a view in place of a table never
+// ends, a trigger runs with every write.
+import { TrunklineError } from "@trunkline/core";
+import { type Db, openMemoryDatabase } from "./database.js";
+import { createIndexTables, createTruthTables, FORMAT_VERSION } from "./schema.js";
+
+/** Tables and indexes by name, with their definitions. */
+type Schema = ReadonlyMap<string, string>;
+
+let ownTruth: Schema | undefined;
+
+/** Throws unless a content database is empty, or has exactly our tables. */
+export function requireOwnTruth(db: Db, file: string): void {
+  const found = schemaOf(db);
+  const version = db.pragma<number>("user_version");
+  // A newer format has other tables; it is rejected anyway.
+  if (version > FORMAT_VERSION) return;
+  ownTruth ??= expectedSchema(createTruthTables);
+  const expected = version === 0 ? new Map<string, string>() : ownTruth;
+  const name = differenceOf(found, expected);
+  if (name !== undefined) throw foreign(file, name);
+}
+
+/** Throws if an index does not have exactly our tables and those of its indexers. Such an index is replaced. */
+export function requireOwnIndex(db: Db, file: string, createTables: (index: Db) => void): void {
+  const expected = expectedSchema((index) => {
+    createIndexTables(index, "");
+    createTables(index);
+  });
+  const name = differenceOf(schemaOf(db), expected);
+  if (name !== undefined) throw damagedIndex(file, name);
+}
+
+/**
+ * Throws if an index has parts that could run something. Less strict than {@link requireOwnIndex}, because the tables of
+ * an index depend on its version.
+ */
+export function requirePlainIndex(db: Db, file: string): void {
+  for (const { type, name, sql } of rowsOf(db)) {
+    if (sql !== null && !isPlain(type, sql)) throw damagedIndex(file, name);
+  }
+}
+
+function isPlain(type: string, sql: string): boolean {
+  if (type === "index") return /^CREATE (?:UNIQUE )?INDEX [^()]*\([\w\s,]*\)(?: WHERE [\w\s='<>]*)?$/i.test(sql);
+  if (type !== "table") return false;
+  if (/^CREATE VIRTUAL TABLE/i.test(sql)) return /^CREATE VIRTUAL TABLE \w+ USING fts5(?:vocab)?\s*\(/i.test(sql);
+  return !/\bgenerated\b|\bas\s*\(/i.test(sql);
+}
+
+function differenceOf(found: Schema, expected: Schema): string | undefined {
+  for (const [name, sql] of found) if (expected.get(name) !== sql) return name;
+  for (const name of expected.keys()) if (!found.has(name)) return name;
+  return undefined;
+}
+
+function expectedSchema(create: (db: Db) => void): Schema {
+  const db = openMemoryDatabase();
+  try {
+    create(db);
+    return schemaOf(db);
+  } finally {
+    db.close();
+  }
+}
+
+function schemaOf(db: Db): Schema {
+  return new Map(
+    rowsOf(db).map(({ type, name, tbl_name: table, sql }) => [
+      name,
+      `${type} ${table} ${sql?.replace(/\s+/g, " ") ?? ""}`,
+    ]),
+  );
+}
+
+function rowsOf(db: Db) {
+  return db.all<{ type: string; name: string; tbl_name: string; sql: string | null }>(
+    "SELECT type, name, tbl_name, sql FROM sqlite_schema",
+  );
+}
+
+function foreign(file: string, name: string): TrunklineError {
+  return new TrunklineError("STORE_UNTRUSTED", `${file} was changed by another program: ${JSON.stringify(name)}.`, {
+    hint: "Do not use this store unless you know who changed it. Choose another one with --store.",
+  });
+}
+
+/** An index can be rebuilt, so whoever can write to it replaces it. */
+function damagedIndex(file: string, name: string): TrunklineError {
+  return new TrunklineError("IO", `${file} was changed by another program: ${JSON.stringify(name)}.`, {
+    hint: "Open the store for writing once, which rebuilds the index.",
+    data: { damaged: true },
+  });
+}
