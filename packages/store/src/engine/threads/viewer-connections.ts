@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type Db, openDatabase } from "../sqlite/database.js";
 import { defineFilterFunctions } from "../sqlite/filters.js";
+import { requireOwnTruth, requirePlainIndex } from "../sqlite/own-schema.js";
 import { INDEX_APPLICATION_ID, INDEX_FILE, TRUTH_APPLICATION_ID, TRUTH_FILE } from "../sqlite/schema.js";
 import { restrictGraph, restrictTruth } from "../sqlite/visibility.js";
 
@@ -49,13 +50,20 @@ export class ViewerConnections {
   }
 
   #open(viewer: string): Kept {
-    const open = (name: string, applicationId: number) =>
-      openDatabase(join(this.#folder, name), { readOnly: true, synchronous: "FULL", applicationId });
-    const truth = open(TRUTH_FILE, TRUTH_APPLICATION_ID);
+    const options = { readOnly: true, synchronous: "FULL" } as const;
+    const truth = openDatabase(join(this.#folder, TRUTH_FILE), {
+      ...options,
+      applicationId: TRUTH_APPLICATION_ID,
+      check: requireOwnTruth,
+    });
     try {
       defineFilterFunctions(truth);
       restrictTruth(truth, viewer);
-      const graph = open(INDEX_FILE, INDEX_APPLICATION_ID);
+      const graph = openDatabase(join(this.#folder, INDEX_FILE), {
+        ...options,
+        applicationId: INDEX_APPLICATION_ID,
+        check: requirePlainIndex,
+      });
       restrictGraph(graph, viewer);
       return { truth, graph, uses: 0 };
     } catch (error) {
