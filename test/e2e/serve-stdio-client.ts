@@ -7,6 +7,12 @@ export interface ToolAnswer {
   readonly value: any;
 }
 
+/** What the client declares, and how it answers the server's requests. */
+export interface ClientBehaviour {
+  readonly capabilities?: Record<string, unknown>;
+  readonly answer?: (method: string, params: Record<string, unknown>) => Record<string, unknown>;
+}
+
 /** A server started for one test. */
 export class ServedStdio implements AsyncDisposable {
   readonly child: Running;
@@ -16,9 +22,11 @@ export class ServedStdio implements AsyncDisposable {
   #rest = "";
   #lastId = 0;
   #isDone = false;
+  readonly #client: ClientBehaviour;
 
-  private constructor(child: Running) {
+  private constructor(child: Running, client: ClientBehaviour) {
     this.child = child;
+    this.#client = client;
     child.stdout?.on("data", (chunk: Buffer | string) => this.#onData(String(chunk)));
     child.stderr?.on("data", (chunk: Buffer | string) => {
       this.#stderr += String(chunk);
@@ -27,8 +35,12 @@ export class ServedStdio implements AsyncDisposable {
   }
 
   /** Starts `trunkline serve` and performs the handshake. */
-  static async start(place: Place, args: readonly string[] = [], options: RunOptions = {}): Promise<ServedStdio> {
-    return await ServedStdio.#meet(place.start(["serve", ...args], options));
+  static async start(
+    place: Place,
+    args: readonly string[] = [],
+    { client, ...options }: RunOptions & { client?: ClientBehaviour } = {},
+  ): Promise<ServedStdio> {
+    return await ServedStdio.#meet(place.start(["serve", ...args], options), client);
   }
 
   /** Does the same with a separate process. */
@@ -36,10 +48,11 @@ export class ServedStdio implements AsyncDisposable {
     return await ServedStdio.#meet(place.startProcess(["serve", ...args]));
   }
 
-  static async #meet(child: Running): Promise<ServedStdio> {
-    const served = new ServedStdio(child);
+  static async #meet(child: Running, client: ClientBehaviour = {}): Promise<ServedStdio> {
+    const served = new ServedStdio(child, client);
     const clientInfo = { name: "tester", version: "1.0" };
-    await served.request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+    const { capabilities = {} } = client;
+    await served.request("initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo });
     served.send({ method: "notifications/initialized" });
     return served;
   }
@@ -101,7 +114,9 @@ export class ServedStdio implements AsyncDisposable {
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {
       const message = JSON.parse(line);
-      this.#waiting.get(message.id)?.(message);
+      if (message.method === undefined) this.#waiting.get(message.id)?.(message);
+      else if (message.id !== undefined && this.#client.answer !== undefined)
+        this.send({ id: message.id, result: this.#client.answer(message.method, message.params ?? {}) });
     }
   }
 }

@@ -1,6 +1,6 @@
 // Paths that clients must not read or write: Trunkline's own folders and Git's. Write access there means control over
 // what runs. Names are compared as the most lenient file system would, so that no alternative spelling gets through.
-import { sep } from "node:path";
+import { relative, resolve, sep } from "node:path";
 
 /** Folders that control what runs. */
 const RESERVED = new Set([".git", ".trunkline"]);
@@ -32,6 +32,12 @@ export function hasReservedName(path: string): boolean {
 export function isWithin(path: string, folder: string): boolean {
   const [inner, outer] = [folded(path), folded(folder)];
   return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep);
+}
+
+/** Whether a path is the folder or inside it, exactly as spelled. Both must be absolute and free of links. */
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === "" || !(way === ".." || way.startsWith(`..${sep}`) || resolve(way) === way);
 }
 
 /** Upper case first: file systems that ignore case treat `ſ` as `s` and `K` as `k`. */

@@ -45,7 +45,7 @@ export {
   resolvedPath,
   writeFileAtomically,
 } from "./files.js";
-export { hasReservedName, isReservedName, isWithin } from "./guarded-paths.js";
+export { hasReservedName, isInside, isReservedName, isWithin } from "./guarded-paths.js";
 export { isRecord, parseJson, parseUniqueJson, repeatedKey } from "./json.js";
 export { isSecretName, REDACTED, redactedArgs, redactedUrl, secretsInArgs, secretsInUrl } from "./literal-secrets.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
@@ -65,6 +65,7 @@ export {
   type Clock,
   type ContentStore,
   type Embedder,
+  type FileLimits,
   LOCAL_PRINCIPAL,
   type LogFields,
   type Logger,

@@ -24,7 +24,7 @@ export interface ParameterOptions {
   /** Other accepted names, not advertised. */
   readonly aliases?: readonly string[];
   /** Set if the parameter names a local file or folder that is read or written. */
-  readonly place?: "read" | "write";
+  readonly place?: "read" | "write" | "create";
   /** `false`: the command line has no such option. */
   readonly cli?: CommandLineHint | false;
 }

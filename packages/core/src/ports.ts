@@ -97,13 +97,27 @@ export interface StoreOperation {
   readonly inSession?: boolean;
 }
 
+/**
+ * What a store operation may do with files on behalf of a client that is confined to allowed folders. The server has
+ * checked the paths in the parameters; the store makes sure that they still lead to the same place, and judges the
+ * files that `restore` would write.
+ */
+export interface FileLimits {
+  /** The real path of each path in the parameters, as it was checked. */
+  readonly realPaths: Readonly<Record<string, string>>;
+  /** The allowed folder that contains the output. Names below it decide whether other programs obey a file. */
+  readonly outputRoot?: string;
+  /** Files that the user has allowed to be written, as real paths. If set, `restore` writes only these. */
+  readonly approved?: readonly string[];
+}
+
 export interface StoreOperationOptions {
   signal?: AbortSignal;
   onProgress?: (progress: ToolProgress) => void;
   /** The calling client: each has its own current session. */
   client?: string;
-  /** Folders that `get` may write to. Default: empty. */
-  allowWrite?: readonly string[];
+  /** Limits for a client. Default: none, for a person's own commands and programs. */
+  limits?: FileLimits;
   /** Lets `download` reach addresses that are not public. Default: false. */
   allowPrivateAddresses?: boolean;
 }

@@ -236,6 +236,7 @@ class TrunklineService implements Service {
   }
 
   async rootsChanged(caller: Caller, roots: readonly Root[]): Promise<void> {
+    if (caller.endpoint === "stdio") await this.#registry.setRoots(caller, roots);
     await this.#callers.setRoots(caller, roots);
   }
 

@@ -135,6 +135,7 @@ export class Store implements StoreMethods, AsyncDisposable {
       paths: files?.map((file) => resolve(this.#cwd, file)),
       content: bytes,
       session: this.#sessions.current(options),
+      limits: options.limits,
     };
     return await this.#pool.mover.add(resolved, unrestricted(options));
   }
@@ -144,11 +145,11 @@ export class Store implements StoreMethods, AsyncDisposable {
   }
 
   async get(params: GetParams, options: StoreCallOptions = {}): Promise<GetResult> {
-    const { allowWrite } = options;
+    const { limits } = options;
     const absolute = this.#absolute(params.path);
     const { outputPath } = params;
     const output = outputPath === undefined ? {} : { outputPath: resolve(this.#cwd, outputPath) };
-    return await this.#pool.reader.get({ ...params, ...output, absolute, allowWrite }, rpc(options));
+    return await this.#pool.reader.get({ ...params, ...output, absolute, limits }, rpc(options));
   }
 
   /** Returns what is in the graph so far. {@link indexed} waits until it is complete. */
@@ -230,7 +231,7 @@ export class Store implements StoreMethods, AsyncDisposable {
 
   async restore(params: RestoreParams, options: StoreCallOptions = {}): Promise<RestoreResult> {
     const outputDirectory = resolve(this.#cwd, params.outputDirectory);
-    return await this.#pool.mover.restore({ ...params, outputDirectory }, rpc(options));
+    return await this.#pool.mover.restore({ ...params, outputDirectory, limits: options.limits }, rpc(options));
   }
 
   /** `onProgress` counts bytes. Private addresses are rejected unless the options allow them. */

@@ -1,13 +1,13 @@
 // The service and everything it depends on, for `serve` and for commands that use it directly.
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Channel } from "@trunkline/client";
 import type { LoadedConfig } from "@trunkline/client/config";
-import { systemCodeOf } from "@trunkline/core";
+import { isWithin, systemCodeOf } from "@trunkline/core";
 import { LATEST_PROTOCOL_VERSION } from "@trunkline/protocol";
-import { type Backends, createService, type Exchange, type Service } from "@trunkline/server";
+import { type Backends, createService, type Exchange, type Service, type ServiceOptions } from "@trunkline/server";
 import { FileJournal, FileTokenAccount, journalFolder, type TokenAccount } from "@trunkline/server/journal";
 import type { App } from "./app.js";
-import { cacheFolder, promptFolders } from "./folders.js";
+import { cacheFolder, promptFolders, withHome, workspaceOf } from "./folders.js";
 import { directTools } from "./known-tools.js";
 
 export interface ServiceSettings {
@@ -15,7 +15,6 @@ export interface ServiceSettings {
   readonly names?: "prefixed" | "plain" | undefined;
   readonly prompts?: string | undefined;
   readonly allowPath?: readonly string[] | undefined;
-  readonly allowWrite?: readonly string[] | undefined;
   readonly spill?: boolean | undefined;
   readonly askPolicy?: "serialize" | "isolate" | "decline" | undefined;
   /** Whether to count the tokens of answers: yes if a model reads them. */
@@ -25,6 +24,8 @@ export interface ServiceSettings {
 /** Who answers questions during a command's own request, and what aborts it. */
 export interface ExchangeOptions {
   readonly channel?: Channel | undefined;
+  /** The person at the terminal runs this themselves, so they are not confined to the allowed folders. */
+  readonly trusted?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -41,7 +42,6 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
   const { context } = app;
   const { version, cwd, logger } = context;
   const records = openRecords(app, settings.countTokens ?? false);
-  const inFolder = (paths: readonly string[] | undefined) => paths?.map((path) => resolve(cwd, path));
   const service = createService({
     info: { name: "trunkline", version },
     backends,
@@ -51,9 +51,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
     policies: async () => (await app.config()).settings?.policies ?? [],
     denialHint: async () => unusableHint(await app.config()),
     workspace: cwd,
-    ...app.guardedPlaces,
-    allowPaths: inFolder(settings.allowPath),
-    allowWrite: inFolder(settings.allowWrite),
+    ...pathRules(app, settings),
     allowPrivateAddresses: async () => (await app.config()).settings?.allowPrivateAddresses ?? false,
     spill: settings.spill,
     promptFolders: promptFolders(context, settings.prompts),
@@ -63,7 +61,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
   });
   return {
     service,
-    exchange: (name, { channel = {}, signal = context.signal }) => ({
+    exchange: (name, { channel = {}, trusted, signal = context.signal }) => ({
       caller: {
         id: name,
         name,
@@ -73,6 +71,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
         principal: "local",
         lasting: true,
         capabilities: {},
+        ...(trusted === true ? { trusted } : {}),
       },
       channel,
       signal,
@@ -82,6 +81,38 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
       await using _records = records;
       await service.close();
     },
+  };
+}
+
+/** Returns which files clients may use. */
+function pathRules(app: App, { allowPath = [] }: ServiceSettings): Partial<ServiceOptions> {
+  const { context, storeFolder } = app;
+  const { cwd, home, userHome, signal } = context;
+  const workspace = workspaceOf(context);
+  const { ownFolders, unwritable } = app.guardedPlaces;
+  const settings = async () => (await app.config()).settings?.paths;
+  const expanded = (paths: readonly string[] = []) => paths.map((path) => withHome(path, userHome));
+  return {
+    allowedFolders: [
+      ...(workspace.folder === undefined ? [] : [workspace.folder]),
+      ...allowPath.map((path) => resolve(cwd, path)),
+    ],
+    userHome,
+    // A store around the workspace would make every file in it off limits.
+    ownFolders: isWithin(resolve(cwd), storeFolder) ? ownFolders : [...ownFolders, storeFolder],
+    unwritable,
+    pathSettings: async () => {
+      const paths = await settings();
+      return { read: expanded(paths?.read), write: expanded(paths?.write), outside: paths?.outside ?? "ask" };
+    },
+    rememberPaths: async (use, paths) => {
+      const { addToSettings } = await import("@trunkline/client/config");
+      await addToSettings(join(home, "settings.json"), ["paths", use], paths, { mode: 0o600, signal });
+    },
+    folderNote:
+      workspace.folder === undefined
+        ? `The server was started in ${cwd}, which cannot be the workspace: ${workspace.reason}.`
+        : undefined,
   };
 }
 

@@ -1,8 +1,8 @@
 // Where things are: the store, the prompts, the cache, and the places clients must not touch.
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { dirname, join, resolve, sep } from "node:path";
-import { isFolderSync, systemCodeOf } from "@trunkline/core";
+import { dirname, join, resolve } from "node:path";
+import { isFolderSync, isSensitiveToRead, isWithin, systemCodeOf } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 
 type World = Pick<CommandContext, "cwd" | "env" | "home">;
@@ -57,11 +57,52 @@ export function guardedPlaces({ cwd, env, home }: World, mcp: string | undefined
   return { ownFolders: [home], unwritable: [...named, ...project] };
 }
 
+/** The folder that clients may use without asking, or why there is none. */
+export type Workspace = { readonly folder: string } | { readonly folder: undefined; readonly reason: string };
+
+/**
+ * Returns the workspace: the nearest folder with a `.trunkline` other than the user's own, or else the Git root (a
+ * worktree is one, too), or else this folder. It is never the home folder, a folder that contains it, or a folder of
+ * secrets such as `~/.ssh`: a client would reach everything in it.
+ */
+export function workspaceOf({ cwd, home, userHome }: Pick<CommandContext, "cwd" | "home" | "userHome">): Workspace {
+  const here = realFolder(cwd);
+  const user = realFolder(userHome);
+  const own = realFolder(home);
+  const isProject = (folder: string) => {
+    const project = join(folder, ".trunkline");
+    return (isFolderSync(project) && realFolder(project) !== own) || isThere(join(folder, ".git"));
+  };
+  const candidates = foldersUpward(here).filter((folder) => !isWholeHome(folder, user));
+  const found = candidates.find((folder) => isProject(folder) && (folder === here || !isOpenToAll(folder)));
+  const folder = found ?? here;
+  if (isWholeHome(folder, user)) return { folder: undefined, reason: wholeHomeReason(folder, user) };
+  if (isSensitiveToRead(folder)) return { folder: undefined, reason: "it may contain secrets" };
+  return { folder };
+}
+
+/** Whether every user of this machine can put files there, as in /tmp: what is there says nothing about a project. */
+function isOpenToAll(folder: string): boolean {
+  return ((statSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & 0o002) !== 0;
+}
+
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Resolves links; a folder that cannot be resolved stays as it is. */
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch (error) {
+    if (systemCodeOf(error) === undefined) throw error;
+    return resolve(folder);
+  }
+}
+
 /** Whether a folder is the user's home, contains it, or is the root: indexing that much is hardly ever intended. */
 export function isWholeHome(folder: string, userHome: string): boolean {
-  const user = resolve(userHome);
-  const isAbove = user === folder || user.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
-  return isAbove || dirname(folder) === folder;
+  return isWithin(resolve(userHome), folder) || dirname(folder) === folder;
 }
 
 /** Explains why such a folder is not indexed. */
@@ -86,7 +127,7 @@ function projectFolder(cwd: string, home: string, name: string): string | undefi
   for (const folder of foldersUpward(cwd)) {
     const own = join(folder, ".trunkline");
     if (own !== home && isFolderSync(join(own, name))) return join(own, name);
-    if (statSync(join(folder, ".git"), { throwIfNoEntry: false }) !== undefined) return undefined;
+    if (isThere(join(folder, ".git"))) return undefined;
   }
   return undefined;
 }
@@ -98,6 +139,6 @@ function foldersUpward(cwd: string): string[] {
 }
 
 /** Expands `~/…` like the configuration reader. */
-function withHome(path: string, userHome: string | undefined): string {
+export function withHome(path: string, userHome: string | undefined): string {
   return userHome !== undefined && path.startsWith("~/") ? join(userHome, path.slice(2)) : path;
 }

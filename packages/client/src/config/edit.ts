@@ -113,6 +113,32 @@ export async function editConfigFile(
   return { path, created: document.text === undefined, changed, notes };
 }
 
+/**
+ * Adds texts to a list in a settings file, such as `["paths", "read"]`; texts that it already has are not repeated.
+ * Throws `CONFIG_INVALID` if the file is unreadable or the setting is not a list.
+ */
+export async function addToSettings(
+  path: string,
+  key: readonly string[],
+  texts: readonly string[],
+  options: EditOptions = {},
+): Promise<void> {
+  const document = await readDocument(path, options);
+  const text = document.text ?? "";
+  const parsed = text.trim() === "" ? undefined : await parseConfigText(text, path);
+  let found: ConfigNode | undefined = parsed?.ok ? parsed.root : undefined;
+  for (const name of key) found = memberOf(found, name);
+  if (found !== undefined && found.kind !== "list") throw invalid(path, `cannot be edited: ${key.join(".")} is not a list`);
+  const items = found === undefined ? [] : found.items.map(plainValue);
+  const missing = texts.filter((each) => !items.includes(each));
+  if (missing.length === 0) return;
+  const { mode = 0o644 } = options;
+  await writeFileAtomically(path, document.mark + document.set(text, key, [...items, ...missing]), {
+    mode,
+    ...(mode === 0o600 ? { folderMode: 0o700 } : {}),
+  });
+}
+
 interface OpenDocument {
   /** Undefined if the file does not exist. */
   readonly text: string | undefined;

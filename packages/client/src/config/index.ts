@@ -7,6 +7,7 @@ export { normalizeName } from "../names/name-styles.js";
 export { foldersUpward, readDotEnv } from "./config-files.js";
 export type { DotEnv } from "./dot-env.js";
 export {
+  addToSettings,
   type ConfigEdit,
   dialectNotes,
   type EditableConfig,
@@ -39,5 +40,6 @@ export {
   withoutEntry,
 } from "./program-file.js";
 export { TrustStore, type TrustSubject } from "./trusted-files.js";
+export type { PathSettings } from "./settings.js";
 export { type ConfigWatch, watchConfig } from "./watch.js";
 export { type ServerEntry, toDialect } from "./written-entry.js";

@@ -1,4 +1,5 @@
 // Settings other than servers: policy, what `download` can reach, and what agents can do without asking.
+import { isAbsolute } from "node:path";
 import { nearestNames } from "@trunkline/core";
 import type { ConfigScope, Diagnostic } from "./loaded-config.js";
 import type { PolicyRules, PolicyVerdict } from "./policy.js";
@@ -10,6 +11,15 @@ export interface FileSettings {
   readonly allowPrivateAddresses?: boolean;
   /** Globs of tools that agents can call without asking, even if the tools make changes. */
   readonly agentAllow?: readonly string[];
+  readonly paths?: PathSettings;
+}
+
+/** Files and folders that clients can use besides the workspace. */
+export interface PathSettings {
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
+  /** What happens with other paths: ask the user, or refuse. */
+  readonly outside?: "ask" | "deny";
 }
 
 /** The policy of an unreadable file: upstream tools are denied, store operations still work. */
@@ -18,7 +28,7 @@ export const UNKNOWN_RULES: PolicyRules = { "*.*": "deny" };
 const VERDICTS: readonly PolicyVerdict[] = ["allow", "ask", "deny"];
 
 /**
- * Reads `policy`, `download` and `agent`. An unreadable rule denies, so anything meant to be restricted stays
+ * Reads `policy`, `download`, `agent` and `paths`. An unreadable rule denies, so anything meant to be restricted stays
  * restricted.
  */
 export function readSettings(
@@ -42,13 +52,52 @@ export function readSettings(
     } else allowPrivateAddresses = text === "true";
   }
   const agentAllow = readAgentAllow(memberOf(root, "agent"), scope, warn);
+  const paths = readPaths(memberOf(root, "paths"), scope, warn);
   return {
     settings: {
       ...(policy === undefined ? {} : { policy }),
       ...(allowPrivateAddresses === undefined ? {} : { allowPrivateAddresses }),
       ...(agentAllow === undefined ? {} : { agentAllow }),
+      ...(paths === undefined ? {} : { paths }),
     },
     diagnostics,
+  };
+}
+
+/**
+ * Reads `"paths": {"read": ["~/notes"], "write": [], "outside": "ask"}`. The author of a project must not be able to
+ * let clients out of it.
+ */
+function readPaths(
+  node: ConfigNode | undefined,
+  scope: ConfigScope,
+  warn: (node: ConfigNode, message: string) => void,
+): PathSettings | undefined {
+  if (node === undefined) return undefined;
+  if (scope === "project") {
+    warn(node, '"paths" has an effect only in your own settings, not in a project\'s');
+    return undefined;
+  }
+  if (node.kind !== "map") {
+    warn(node, `"paths" is ${kindOf(node)}, not an object such as { "read": ["~/notes"] }`);
+    return undefined;
+  }
+  const list = (name: "read" | "write") => {
+    const member = memberOf(node, name);
+    if (member === undefined) return {};
+    const texts = member.kind === "list" ? member.items.map((item) => textOf(item)) : [undefined];
+    const paths = texts.filter((text) => text !== undefined && (isAbsolute(text) || /^~[\\/]/.test(text)));
+    if (paths.length < texts.length) warn(member, `"paths.${name}" must be a list of absolute paths such as ["~/notes"]`);
+    return { [name]: paths };
+  };
+  const outside = memberOf(node, "outside");
+  const verdict = outside === undefined ? undefined : textOf(outside)?.toLowerCase();
+  if (outside !== undefined && verdict !== "ask" && verdict !== "deny")
+    warn(outside, '"paths.outside" must be "ask" or "deny"; until this is fixed it counts as "deny"');
+  return {
+    ...list("read"),
+    ...list("write"),
+    ...(outside === undefined ? {} : { outside: verdict === "ask" ? "ask" : "deny" }),
   };
 }
 
@@ -109,6 +158,8 @@ export interface ConfigSettings {
   readonly allowPrivateAddresses: boolean;
   /** Globs of tools that agents can call without asking, from the user's own files. */
   readonly agentAllow?: readonly string[];
+  /** From the user's own files. */
+  readonly paths?: PathSettings;
 }
 
 export function mergeSettings(files: readonly FileSettings[]): ConfigSettings {
@@ -118,5 +169,19 @@ export function mergeSettings(files: readonly FileSettings[]): ConfigSettings {
     allowPrivateAddresses:
       files.find((file) => file.allowPrivateAddresses !== undefined)?.allowPrivateAddresses ?? false,
     ...(agentAllow.length === 0 ? {} : { agentAllow }),
+    ...mergePaths(files),
+  };
+}
+
+function mergePaths(files: readonly FileSettings[]): Pick<ConfigSettings, "paths"> {
+  const given = files.flatMap(({ paths }) => (paths === undefined ? [] : [paths]));
+  if (given.length === 0) return {};
+  const outside = given.find((paths) => paths.outside !== undefined)?.outside;
+  return {
+    paths: {
+      read: given.flatMap(({ read = [] }) => read),
+      write: given.flatMap(({ write = [] }) => write),
+      ...(outside === undefined ? {} : { outside }),
+    },
   };
 }

@@ -196,7 +196,7 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
         if (log !== undefined && !isLast) {
           await requireNoSnapshot(operation, operation.validate(params), {
             ...env,
-            endpoint: exchange.caller.endpoint,
+            isTrusted: exchange.caller.trusted === true,
           });
         }
         await log?.before(operation, operation.validate(params), context.signal);

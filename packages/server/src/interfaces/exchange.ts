@@ -23,6 +23,8 @@ export interface Caller {
   readonly endpoint: "stdio" | "http";
   /** Whether the connection outlives the request (stdio, legacy sessions). Otherwise there is no current session. */
   readonly lasting: boolean;
+  /** The person at the terminal, whose own commands are not confined to the allowed folders. Never true for a client. */
+  readonly trusted?: boolean | undefined;
   /** The client's capabilities, as in the protocol. */
   readonly capabilities: Readonly<Record<string, unknown>>;
 }

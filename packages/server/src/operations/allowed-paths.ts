@@ -1,50 +1,204 @@
-// Files and folders named by clients. Relative paths are resolved against the workspace. Over HTTP, all paths have to
-// stay inside the workspace and the folders allowed at startup, after following links. The program's own folders are
-// off limits to all clients, because files written there decide what gets run.
-import { readlink, realpath } from "node:fs/promises";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { hasReservedName, isWithin, systemCodeOf, TrunklineError } from "@trunkline/core";
-import type { Exchange } from "../interfaces/exchange.js";
+// Files and folders named by clients, over every transport. After following links, a path has to be in a folder that the
+// client may use; otherwise the user is asked, once for all paths of an operation. The program's own folders and Git's
+// are off limits to all clients, because files written there decide what gets run. The person at the terminal is not
+// confined.
+import { basename, dirname, join, resolve } from "node:path";
+import {
+  type FileLimits,
+  hasReservedName,
+  isSensitiveToRead,
+  isSensitiveToWrite,
+  isWithin,
+  printable,
+  TrunklineError,
+} from "@trunkline/core";
+import type { OperationContext } from "../interfaces/operation.js";
+import { AllowedFolders, below, type FileUse, type FolderOptions, folderAround, realPathOf } from "./allowed-folders.js";
+import { askDecision, canAsk, type Decision } from "./ask-user.js";
 
-export interface PlacesOptions {
-  /** The folder that relative paths are resolved against; HTTP clients may read it. */
-  readonly workspace: string;
-  /** Additional folders that HTTP clients may read and write. */
-  readonly allowPaths?: readonly string[] | undefined;
-  /** The program's own folders, such as the user's configuration: clients never read or write there. */
+export interface PlacesOptions extends FolderOptions {
+  /** The program's own folders, such as the user's configuration and the store: clients never read or write there. */
   readonly ownFolders?: readonly string[] | undefined;
   /** Additional files and folders that clients may not write, such as a configuration file given explicitly. */
   readonly unwritable?: readonly string[] | undefined;
+  /** Saves paths that the user has allowed for good. Without it, that answer is not offered. */
+  readonly rememberPaths?: ((use: FileUse, paths: readonly string[]) => Promise<void>) | undefined;
+  /** Added to the hint of a refusal, such as why there is no workspace. */
+  readonly folderNote?: string | undefined;
 }
 
-/** Who uses a path, and for what. */
-interface PlaceUse {
-  readonly exchange: Exchange;
+/** A path in the parameters of an operation. */
+export interface NamedPath {
+  readonly path: string;
+  /** For errors, such as `paths[2]`. */
   readonly parameter: string;
-  /** The path will be written to. */
-  readonly writes?: boolean;
+  /** `create`: a new file; a link with that name is not followed. */
+  readonly use: FileUse | "create";
 }
 
-/** Resolves paths given by a client. */
+/** A path that was checked. */
+interface CheckedPath extends NamedPath {
+  readonly absolute: string;
+  readonly real: string;
+}
+
+export interface ResolvedPaths {
+  /** The absolute path of each named path, in order. */
+  readonly paths: readonly string[];
+  /** Absent for the person at the terminal. */
+  readonly limits?: FileLimits | undefined;
+}
+
+/** Why the user has to be asked about a path. */
+type Concern = "outside" | "secret" | "obeyed";
+
+const CONCERNS: Readonly<Record<Concern, string>> = {
+  outside: "outside the allowed folders",
+  secret: "may contain secrets",
+  obeyed: "other programs execute or obey it",
+};
+
+/** Resolves and checks paths given by clients. */
 export class Places {
+  readonly folders: AllowedFolders;
   readonly #options: PlacesOptions;
 
   constructor(options: PlacesOptions) {
     this.#options = options;
+    this.folders = new AllowedFolders(options);
   }
 
-  /** Returns the absolute path. Rejects with `DENIED` if this client may not use it. */
-  async resolve(path: string, use: PlaceUse): Promise<string> {
-    const { workspace, allowPaths = [] } = this.#options;
-    const { exchange, parameter } = use;
-    const absolute = resolve(workspace, path);
-    const target = await realPathOf(absolute);
-    await this.#keepOff(path, { ...use, absolute, target });
-    if (exchange.caller.endpoint !== "http") return absolute;
-    const roots = await Promise.all([workspace, ...allowPaths].map((root) => realPathOf(resolve(workspace, root))));
-    if (roots.some((root) => isInside(target, root))) return absolute;
-    throw new TrunklineError("DENIED", `${path} is outside the folders that HTTP clients may use.`, {
-      hint: "Use a path inside the workspace, or start the server with --allow-path <folder>.",
+  /** Resolves all paths of an operation. Rejects with `DENIED` if this client may not use one of them. */
+  async resolve(named: readonly NamedPath[], operation: string, context: OperationContext): Promise<ResolvedPaths> {
+    const { workspace } = this.#options;
+    const absolute = named.map(({ path, parameter }) => {
+      if (!path.includes("\0")) return resolve(workspace, path);
+      throw new TrunklineError("INVALID_ARGUMENT", "A path contains a NUL character.", { data: { parameter } });
+    });
+    if (context.exchange.caller.trusted === true) return { paths: absolute };
+    const checked = await Promise.all(
+      named.map(async (each, at) => {
+        const path = absolute[at] as string;
+        const real =
+          each.use === "create" ? join(await realPathOf(dirname(path)), basename(path)) : await realPathOf(path);
+        const found: CheckedPath = { ...each, absolute: path, real };
+        await this.#keepOff(found);
+        return found;
+      }),
+    );
+    await this.#requireAllowed(checked, operation, context);
+    const [output] = checked.filter(({ use }) => use === "write");
+    const outputRoot = output === undefined ? undefined : await this.#rootOf(output, context);
+    return {
+      paths: absolute,
+      limits: {
+        realPaths: Object.fromEntries(checked.map((each) => [each.absolute, each.real])),
+        ...(outputRoot === undefined ? {} : { outputRoot }),
+      },
+    };
+  }
+
+  /**
+   * Asks for permission to write these files, which `restore` has found to need it. Returns whether all are allowed;
+   * false if the client cannot ask.
+   */
+  async approveFiles(files: readonly string[], operation: string, context: OperationContext): Promise<boolean> {
+    const granted = new Set(await this.folders.known(context.exchange.caller, "write"));
+    const open = files.filter((file) => !granted.has(file));
+    if (open.length === 0) return true;
+    if (!canAsk(context.exchange) || open.length > MOST_ASKED) return false;
+    const message = `Allow ${operation} to write these files? Other programs execute or obey them, or what they would replace is not in the store: ${open.map(shownPath).join(", ")}`;
+    return await this.#ask({ message, operation, context, paths: { read: [], write: open } });
+  }
+
+  async #requireAllowed(checked: readonly CheckedPath[], operation: string, context: OperationContext): Promise<void> {
+    const concerns = new Map<CheckedPath, Concern>();
+    for (const path of checked) {
+      const concern = await this.#concernAbout(path, context);
+      if (concern !== undefined) concerns.set(path, concern);
+    }
+    const [first] = concerns;
+    if (first === undefined) return;
+    const [path, concern] = first;
+    const isDenied = [...concerns.values()].includes("outside") && (await this.folders.outside()) === "deny";
+    if (isDenied || !canAsk(context.exchange) || concerns.size > MOST_ASKED) throw this.#refusal(path, concern);
+    const list = [...concerns].map(([{ real }, why]) => `${shownPath(real)} (${CONCERNS[why]})`).join(", ");
+    const verbs = new Set([...concerns.keys()].map(({ use }) => (use === "read" ? "read" : "write")));
+    const message = `Allow ${operation} to ${[...verbs].join(" and ")} ${list}?`;
+    const of = (use: FileUse) =>
+      [...concerns.keys()].filter((each) => (each.use === "read") === (use === "read")).map(({ real }) => real);
+    if (await this.#ask({ message, operation, context, paths: { read: of("read"), write: of("write") } })) return;
+    throw new TrunklineError("DENIED", `The user did not allow ${operation} to use ${path.path}.`, {
+      hint: "Do something else, or ask the user what to do.",
+      data: { parameter: path.parameter },
+    });
+  }
+
+  async #concernAbout({ real, use }: CheckedPath, context: OperationContext): Promise<Concern | undefined> {
+    const fileUse = use === "read" ? "read" : "write";
+    const isSensitive = use === "read" ? isSensitiveToRead : isSensitiveToWrite;
+    // The files in an output folder are judged one by one when they are written.
+    const concernIn = (folders: readonly string[]): Concern | undefined => {
+      const around = folders.filter((folder) => folderAround(real, [folder]) !== undefined);
+      if (around.length === 0) return "outside";
+      if (use === "write" || around.some((folder) => !isSensitive(below(real, folder)))) return undefined;
+      return use === "read" ? "secret" : "obeyed";
+    };
+    const concern = concernIn(await this.folders.known(context.exchange.caller, fileUse));
+    if (concern !== "outside") return concern;
+    return concernIn(await this.folders.roots(context.exchange));
+  }
+
+  /** Returns the allowed folder around an output folder; undefined if the user allowed it just this once. */
+  async #rootOf({ real }: CheckedPath, { exchange }: OperationContext): Promise<string | undefined> {
+    const known = folderAround(real, await this.folders.known(exchange.caller, "write"));
+    return known ?? folderAround(real, await this.folders.roots(exchange));
+  }
+
+  /** Asks about these paths, and remembers the answer for as long as it says. */
+  async #ask({
+    message,
+    operation,
+    context,
+    paths,
+  }: {
+    message: string;
+    operation: string;
+    context: OperationContext;
+    paths: Readonly<Record<FileUse, readonly string[]>>;
+  }): Promise<boolean> {
+    const { caller } = context.exchange;
+    const { rememberPaths } = this.#options;
+    const offered: Exclude<Decision, "no">[] = ["once"];
+    if (caller.lasting) offered.push("session");
+    // The user's settings count for every client, so only the user's own client may change them.
+    if (rememberPaths !== undefined && caller.endpoint === "stdio") offered.push("always");
+    const decision = await askDecision({ message, operation, context }, offered);
+    if (decision === "no") return false;
+    if (decision === "once") return true;
+    for (const use of ["read", "write"] as const) {
+      if (paths[use].length === 0) continue;
+      this.folders.grant(caller, use, paths[use]);
+      if (decision === "always") await rememberPaths?.(use, paths[use]);
+    }
+    return true;
+  }
+
+  #refusal({ path, parameter, use }: CheckedPath, concern: Concern): TrunklineError {
+    const { folderNote } = this.#options;
+    const setting = use === "read" ? "paths.read" : "paths.write";
+    const message =
+      concern === "outside"
+        ? `${path} is outside the folders that clients may use.`
+        : concern === "secret"
+          ? `${path} may contain secrets, so clients need the user's permission to read it.`
+          : `Other programs execute or obey ${path}, so clients need the user's permission to write it.`;
+    const hint =
+      concern === "outside"
+        ? `Use a path inside the workspace, start the server with --allow-path <folder>, or add the folder to ${setting} in your own settings.json.`
+        : `Use a client that supports elicitation, or add the file to ${setting} in your own settings.json.`;
+    return new TrunklineError("DENIED", message, {
+      hint: folderNote === undefined || concern !== "outside" ? hint : `${hint} ${folderNote}`,
       data: { parameter },
     });
   }
@@ -52,23 +206,20 @@ export class Places {
   /**
    * Rejects with `DENIED` for the program's own files and for folders where Git keeps hooks and other files it runs.
    */
-  async #keepOff(
-    path: string,
-    { absolute, target, parameter, writes = false }: PlaceUse & { absolute: string; target: string },
-  ): Promise<void> {
+  async #keepOff({ path, absolute, real, parameter, use }: CheckedPath): Promise<void> {
     const { ownFolders = [], unwritable = [] } = this.#options;
     const data = { parameter };
     for (const folder of ownFolders) {
-      if (![absolute, target].some((each) => isWithin(each, folder)) && !isWithin(target, await realPathOf(folder)))
+      if (![absolute, real].some((each) => isWithin(each, folder)) && !isWithin(real, await realPathOf(folder)))
         continue;
       throw new TrunklineError("DENIED", `${path} is in Trunkline's own folder, which clients may not read or write.`, {
         hint: "Use another folder.",
         data,
       });
     }
-    if (!writes) return;
+    if (use === "read") return;
     // Check the name itself too: a link with that name can lead anywhere.
-    if (hasReservedName(absolute) || hasReservedName(target)) {
+    if (hasReservedName(absolute) || hasReservedName(real)) {
       throw new TrunklineError(
         "DENIED",
         `${path} is in a folder of Git or Trunkline, which clients may not write to.`,
@@ -79,7 +230,7 @@ export class Places {
       );
     }
     for (const file of unwritable) {
-      if (!isWithin(absolute, file) && !isWithin(target, await realPathOf(file))) continue;
+      if (!isWithin(absolute, file) && !isWithin(real, await realPathOf(file))) continue;
       throw new TrunklineError("DENIED", `${path} is part of Trunkline's configuration, which clients may not write.`, {
         hint: "Use another name.",
         data,
@@ -88,40 +239,10 @@ export class Places {
   }
 }
 
-const MOST_LINKS = 40;
+/** The user has to see every path that a question is about, so longer lists are refused. */
+const MOST_ASKED = 40;
 
-/** Returns the real path: follows links, even dangling ones, and keeps the parts that do not exist. */
-async function realPathOf(path: string, links = 0): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if (!isMissing(error) || links > MOST_LINKS) throw unreadable(path, error);
-  }
-  const target = await linkTarget(path);
-  if (target !== undefined) return await realPathOf(resolve(dirname(path), target), links + 1);
-  const parent = dirname(path);
-  return parent === path ? path : join(await realPathOf(parent, links), basename(path));
-}
-
-async function linkTarget(path: string): Promise<string | undefined> {
-  try {
-    return await readlink(path);
-  } catch (error) {
-    if (isMissing(error) || systemCodeOf(error) === "EINVAL") return undefined;
-    throw unreadable(path, error);
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  const code = systemCodeOf(error);
-  return code === "ENOENT" || code === "ENOTDIR";
-}
-
-function unreadable(path: string, cause: unknown): TrunklineError {
-  return new TrunklineError("IO", `Cannot access ${path}.`, { cause });
-}
-
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === "" || !(way === ".." || way.startsWith(`..${sep}`) || resolve(way) === way);
+/** Quoted, so that a name cannot look like part of the question. */
+function shownPath(path: string): string {
+  return printable(JSON.stringify(path));
 }

@@ -1,5 +1,5 @@
 // Finds operations: our own, and every tool of every server. Loads only names until an operation is requested.
-import type { Hub, ServerStatus } from "@trunkline/client";
+import type { Hub, Root, ServerStatus } from "@trunkline/client";
 import {
   abortError,
   isTrunklineError,
@@ -40,6 +40,8 @@ export interface ServerRegistry extends OperationRegistry, AsyncDisposable {
   load(): Promise<void>;
   /** Finds an action of the `session` tool. Rejects with `NOT_FOUND` and the nearest names. */
   findAction(name: string): Promise<Operation>;
+  /** A client reports its roots: folders that it may use. */
+  setRoots(caller: Caller, roots: readonly Root[]): Promise<void>;
   /** Ends the session of a client that has disconnected. */
   release(caller: Caller): Promise<void>;
   close(): Promise<void>;
@@ -91,6 +93,7 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
       const names = actions.map((each) => each.name);
       throw notFound(`Unknown action "${name}".`, nearestNames(name, names), `Available: ${names.join(", ")}.`);
     },
+    setRoots: (caller, roots) => calls.places.folders.setRoots(caller, roots),
     release: (caller) => calls.release(caller),
     close,
     [Symbol.asyncDispose]: close,

@@ -1,14 +1,12 @@
 // Calls the store for operations: for which client, in which session, and with which folders.
 import { randomUUID } from "node:crypto";
-import { type ContentStore, TrunklineError } from "@trunkline/core";
+import { type ContentStore, type FileLimits, TrunklineError } from "@trunkline/core";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 import type { OperationContext, Params } from "../interfaces/operation.js";
 import { Places, type PlacesOptions } from "./allowed-paths.js";
 
 /** What operations may access for clients. */
 export interface AccessOptions extends PlacesOptions {
-  /** Folders that `get` may write to with `outputPath`. */
-  readonly allowWrite?: readonly string[] | undefined;
   readonly allowPrivateAddresses?: boolean | (() => Promise<boolean>) | undefined;
 }
 
@@ -21,6 +19,8 @@ interface CallDetails {
   readonly context: OperationContext;
   /** The client to act for. Default: the caller. */
   readonly client?: string | undefined;
+  /** What the call may do with files. Default: nothing but what its parameters name, which are not paths. */
+  readonly limits?: FileLimits | undefined;
 }
 
 /** A session as given in parameters. */
@@ -49,8 +49,8 @@ export class StoreCalls {
   }
 
   /** Runs a store operation. */
-  async run(operation: string, params: Params, { context, client }: CallDetails): Promise<Result> {
-    const { allowWrite, allowPrivateAddresses: allowed } = this.#options;
+  async run(operation: string, params: Params, { context, client, limits }: CallDetails): Promise<Result> {
+    const { allowPrivateAddresses: allowed } = this.#options;
     const allowPrivateAddresses = typeof allowed === "function" ? await allowed() : allowed;
     const { exchange, signal, onProgress } = context;
     const store = await this.store(context);
@@ -58,7 +58,7 @@ export class StoreCalls {
       signal,
       ...(onProgress === undefined ? {} : { onProgress }),
       client: client ?? exchange.caller.id,
-      ...(allowWrite === undefined ? {} : { allowWrite }),
+      ...(limits === undefined ? {} : { limits }),
       ...(allowPrivateAddresses === undefined ? {} : { allowPrivateAddresses }),
     });
   }
@@ -116,6 +116,7 @@ export class StoreCalls {
 
   /** Ends the session and the watches of a client that has disconnected. */
   async release(caller: Caller): Promise<void> {
+    this.places.folders.release(caller);
     if (!caller.lasting || !this.#hasSession(caller)) return;
     this.#forget(caller.id);
     const store = await this.#options.store(caller.principal);

@@ -1,5 +1,5 @@
 // `grep`, `get` and `search` on given documents: from an earlier answer, or stored results by hash.
-import { isTrunklineError, parseContentIdPrefix, TrunklineError } from "@trunkline/core";
+import { type FileLimits, isTrunklineError, parseContentIdPrefix, TrunklineError } from "@trunkline/core";
 import { RESULTS_COLLECTION } from "../budget/stored-value.js";
 import type { OperationContext, Params } from "../interfaces/operation.js";
 import type { StoreCalls } from "./store-calls.js";
@@ -60,7 +60,7 @@ export async function grepDocuments(
 export async function getDocuments(
   calls: StoreCalls,
   params: Params & { readonly documents?: readonly DocumentRef[] | undefined },
-  context: OperationContext,
+  { limits, ...context }: OperationContext & { readonly limits?: FileLimits | undefined },
 ): Promise<unknown> {
   const { documents = [], hash, path, ...rest } = params;
   if (hash !== undefined || path !== undefined) {
@@ -78,7 +78,7 @@ export async function getDocuments(
   let had = 0;
   const results = await inGroups(documents, async (document) => {
     try {
-      const result = await getOne(calls, { document, rest }, context);
+      const result = await getOne(calls, { document, rest }, { context, limits });
       had++;
       return result;
     } catch (error) {
@@ -97,21 +97,21 @@ export async function getDocuments(
 async function getOne(
   calls: StoreCalls,
   { document, rest }: { document: DocumentRef; rest: Params },
-  context: OperationContext,
+  details: { readonly context: OperationContext; readonly limits: FileLimits | undefined },
 ): Promise<unknown> {
   const { path, hash } = document;
   const collection = document.collection ?? rest.collection;
   const where = { ...rest, ...(collection === undefined ? {} : { collection }) };
-  if (hash === undefined) return await calls.run("get", { ...where, path }, { context });
+  if (hash === undefined) return await calls.run("get", { ...where, path }, details);
   if (path !== undefined && rest.version === undefined) {
     try {
-      const found = await calls.run("get", { ...where, path }, { context });
+      const found = await calls.run("get", { ...where, path }, details);
       if (found.hash === hash) return found;
     } catch (error) {
       if (!isTrunklineError(error, "NOT_FOUND") && !isTrunklineError(error, "AMBIGUOUS")) throw error;
     }
   }
-  return await calls.run("get", { ...where, hash }, { context });
+  return await calls.run("get", { ...where, hash }, details);
 }
 
 /** Corrects swapped hashes and paths, which models often mix up. */

@@ -1,8 +1,10 @@
 // The store's operations as the server's clients see them. They are defined in the store's own table; this file adds
 // what only a server has: results stored under a handle, documents of an earlier answer, the caller's session, the
 // token account, and path rules.
-import { type ParameterSet, param, type StoreOperation, TrunklineError } from "@trunkline/core";
+import { join } from "node:path";
+import { type FileLimits, type ParameterSet, param, type StoreOperation, TrunklineError } from "@trunkline/core";
 import type { Operation, OperationContext, OperationKind, Params } from "../interfaces/operation.js";
+import type { NamedPath } from "./allowed-paths.js";
 import { define } from "./define.js";
 import type { SessionParam, StoreCalls } from "./store-calls.js";
 import { type DocumentRef, getDocuments, grepDocuments, lookedUp, searchHandles } from "./store-documents.js";
@@ -22,6 +24,7 @@ interface StoreCall {
   readonly calls: StoreCalls;
   readonly params: Params;
   readonly context: OperationContext;
+  readonly limits: FileLimits | undefined;
   /** The client to act for, if not the caller. */
   readonly client: string | undefined;
   readonly tokens: TokenReport | undefined;
@@ -73,10 +76,10 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
         description: "Several documents of an earlier answer; returns {documents}.",
       }),
     },
-    run: async ({ calls, params, context }) =>
+    run: async ({ calls, params, context, limits }) =>
       params.documents === undefined
-        ? await calls.run("get", lookedUp(params), { context })
-        : await getDocuments(calls, params as Parameters<typeof getDocuments>[1], context),
+        ? await calls.run("get", lookedUp(params), { context, limits })
+        : await getDocuments(calls, params as Parameters<typeof getDocuments>[1], { ...context, limits }),
   },
   status: {
     params: { tokens: param.flag("Add this server's token account.") },
@@ -90,9 +93,10 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
   stop: { run: async ({ calls, context, client }) => await calls.stop(client, context) },
   watch: {
     // The operation continues after the answer is sent, so nothing receives its progress.
-    run: async ({ calls, params, context, client }) =>
-      await calls.run("watch", params, { context: { ...context, onProgress: undefined }, client }),
+    run: async ({ calls, params, context, client, limits }) =>
+      await calls.run("watch", params, { context: { ...context, onProgress: undefined }, client, limits }),
   },
+  restore: { run: restoreWithPermission },
 };
 
 /** Returns the operations of this kind, in table order. */
@@ -121,8 +125,8 @@ function storeOperation(
     run: async (given: Params, context) => {
       const { client, ...rest } = await inSession(operation, { calls, given, context });
       const placed = await resolvedPlaces(operation, { calls, given: rest.params, context });
-      const call = { calls, params: placed, context, client, tokens };
-      return extension.run === undefined ? await calls.run(name, placed, call) : await extension.run(call);
+      const call = { calls, ...placed, context, client, tokens };
+      return extension.run === undefined ? await calls.run(name, placed.params, call) : await extension.run(call);
     },
   });
 }
@@ -165,22 +169,57 @@ async function inSession(
 }
 
 /** Resolves files and folders according to this caller's path rules. */
-async function resolvedPlaces(operation: StoreOperation, { calls, given, context }: Given): Promise<Params> {
-  const { exchange } = context;
+async function resolvedPlaces(
+  operation: StoreOperation,
+  { calls, given, context }: Given,
+): Promise<{ params: Params; limits: FileLimits | undefined }> {
+  const named: (NamedPath & { readonly put: (path: string) => void })[] = [];
   const params: Record<string, unknown> = { ...given };
   for (const [name, { place }] of Object.entries(operation.params)) {
     const value = given[name];
     if (place === undefined || value === undefined) continue;
-    const writes = place === "write";
-    params[name] = Array.isArray(value)
-      ? await Promise.all(
-          value.map((each: string, at) =>
-            calls.places.resolve(each, { exchange, parameter: `${name}[${at}]`, writes }),
-          ),
-        )
-      : await calls.places.resolve(value as string, { exchange, parameter: name, writes });
+    if (!Array.isArray(value)) {
+      named.push({ path: String(value), parameter: name, use: place, put: (path) => (params[name] = path) });
+      continue;
+    }
+    const list: string[] = [];
+    params[name] = list;
+    for (const [at, path] of value.entries()) {
+      named.push({ path: String(path), parameter: `${name}[${at}]`, use: place, put: (each) => list.push(each) });
+    }
   }
-  return params;
+  if (named.length === 0) return { params, limits: undefined };
+  const { paths, limits } = await calls.places.resolve(named, operation.name, context);
+  for (const [at, path] of paths.entries()) named[at]?.put(path);
+  return { params, limits };
+}
+
+/**
+ * Restores what needs no permission, then asks once about the other files. Rejects if that leaves nothing restored;
+ * otherwise files without permission are conflicts.
+ */
+async function restoreWithPermission({ calls, params, context, limits }: StoreCall): Promise<unknown> {
+  const { unapproved, ...result } = await calls.run("restore", params, { context, limits });
+  if (limits === undefined || !Array.isArray(unapproved) || params.dry_run === true) return result;
+  const folder = limits.realPaths[String(params.output_directory)] ?? "";
+  const files = unapproved.map((path) => join(folder, String(path)));
+  if (await calls.places.approveFiles(files, "restore", context)) {
+    const approved = { ...limits, approved: files };
+    const more = await calls.run("restore", params, { context, limits: approved });
+    const isOpen = ({ path }: { path: string }) => !unapproved.includes(path);
+    return {
+      ...result,
+      restored: Number(result.restored) + Number(more.restored),
+      conflicts: [...(result.conflicts as { path: string }[]).filter(isOpen), ...(more.conflicts as unknown[])],
+    };
+  }
+  if (result.restored !== 0) return result;
+  const conflicts = result.conflicts as { path: string; reason: string }[];
+  const first = conflicts.find(({ path }) => unapproved.includes(path));
+  throw new TrunklineError("DENIED", `${first?.path} was not restored: ${first?.reason}.`, {
+    hint: 'If a file would be lost, add it to the store first. Otherwise use a client that supports elicitation and let the user decide, or add the file to "paths.write" in your own settings.json.',
+    data: { parameter: "output_directory", conflicts },
+  });
 }
 
 /** Uses the path as the name of the content if no name is given. The value of an earlier step is stored as JSON. */

@@ -8,7 +8,6 @@ import {
   parseContentId,
   TrunklineError,
 } from "@trunkline/core";
-import type { Caller } from "../interfaces/exchange.js";
 import type { Operation, Params } from "../interfaces/operation.js";
 
 /** A document before an operation. */
@@ -58,15 +57,15 @@ export function requireUndoable(operation: Operation, params: Params | string, i
 export async function requireNoSnapshot(
   operation: Operation,
   params: Params,
-  { workspace, endpoint }: { workspace: string; endpoint: Caller["endpoint"] },
+  { workspace, isTrusted }: { workspace: string; isTrusted: boolean },
 ): Promise<void> {
   if (operation.name !== "add") return;
   if (typeof params.snapshot_label === "string") throw snapshotNotLast("add");
   if (typeof params.content === "string") return;
   for (const path of pathsOf(params)) {
     const absolute = resolve(workspace, path);
-    // HTTP clients must not learn whether a folder exists outside the workspace.
-    if (endpoint === "http" && !isInside(absolute, workspace)) continue;
+    // Clients must not learn whether a folder exists outside the workspace.
+    if (!isTrusted && !isInside(absolute, workspace)) continue;
     if (await isFolder(absolute)) throw snapshotNotLast("add of a folder");
   }
 }

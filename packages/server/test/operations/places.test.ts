@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Places } from "../../src/operations/allowed-paths.js";
-import { exchangeOf, openBench } from "./support.js";
+import { contextOf, exchangeOf, openBench } from "./support.js";
 
 const ENDPOINTS = ["stdio", "http"] as const;
 
@@ -27,7 +27,9 @@ async function openPlaces() {
 }
 
 describe.each(ENDPOINTS)("over %s", (endpoint) => {
-  const exchange = exchangeOf({ caller: { endpoint } });
+  const context = contextOf(exchangeOf({ caller: { endpoint } }));
+  const resolve = (places: Places, path: string, use: "read" | "write" = "read") =>
+    places.resolve([{ path, parameter: "path", use }], "add", context);
 
   test("nothing is written to Trunkline's or Git's folders, even through links", async () => {
     const { bench, places } = await openPlaces();
@@ -53,30 +55,27 @@ describe.each(ENDPOINTS)("over %s", (endpoint) => {
       "work.json",
       "linked-configuration/x",
     ])
-      await expect(
-        places.resolve(path, { exchange, parameter: "output_directory", writes: true }),
-        path,
-      ).rejects.toMatchObject({ code: "DENIED", data: { parameter: "output_directory" } });
+      await expect(resolve(places, path, "write"), path).rejects.toMatchObject({ code: "DENIED", data: { parameter: "path" } });
     for (const path of ["elsewhere", "new", ".github/workflows", "git", ".gitignore", "homes", "."])
-      await places.resolve(path, { exchange, parameter: "output_directory", writes: true });
+      await resolve(places, path, "write");
   });
 
   test("nothing is read from the user's own folder, even through links", async () => {
     const { bench, places } = await openPlaces();
     await using _bench = bench;
     for (const path of ["home", "home/settings.json", "to-home", "to-settings", "to-nothing", "Home/settings.json"])
-      await expect(places.resolve(path, { exchange, parameter: "path" }), path).rejects.toMatchObject({
+      await expect(resolve(places, path), path).rejects.toMatchObject({
         code: "DENIED",
         message: expect.stringContaining("Trunkline's own folder"),
       });
     for (const path of ["elsewhere/a.md", ".trunkline/mcp.json"])
-      await places.resolve(path, { exchange, parameter: "path" });
+      await resolve(places, path);
   });
 });
 
 test("restore, get, add and watch all check paths", async () => {
   const { workspace } = (await openPlaces()).bench;
-  await using bench = await openBench({ ownFolders: [join(workspace, "home")], allowWrite: [workspace] });
+  await using bench = await openBench({ ownFolders: [join(workspace, "home")], allowedFolders: [workspace] });
   const own = join(workspace, "home", "settings.json");
   const denied = { code: "DENIED" };
   await bench.run("add", { content: "x", name: "x" });

@@ -258,7 +258,7 @@ describe("paths over HTTP", () => {
   });
 
   it("operations can access the workspace and allowed folders, but not a folder that shares their prefix", async () => {
-    await using other = await openBench({ allowPaths: [bench.workspace] });
+    await using other = await openBench({ allowedFolders: [bench.workspace] });
     expect(await other.run("add", { path: join(bench.workspace, "minutes.md") }, web)).toMatchObject({ files: 1 });
     expect(await bench.run("add", { path: "minutes.md" }, web)).toMatchObject({ path: expect.any(String) });
     await expect(other.run("add", { path: `${bench.workspace}-beside` }, web)).rejects.toMatchObject({
@@ -266,20 +266,20 @@ describe("paths over HTTP", () => {
     });
   });
 
-  it("without HTTP, paths are not restricted", async () => {
+  it("the same rule applies over stdio, but not to the person at the terminal", async () => {
     await using other = await openBench();
-    expect(await other.run("add", { path: join(bench.workspace, "minutes.md") })).toMatchObject({ files: 1 });
+    const params = { path: join(bench.workspace, "minutes.md") };
+    await expect(other.run("add", params)).rejects.toMatchObject({ code: "DENIED" });
+    const person = exchangeOf({ caller: { trusted: true } });
+    expect(await other.run("add", params, person)).toMatchObject({ files: 1 });
   });
 
-  it("get writes only to allowed folders", async () => {
-    await expect(bench.run("get", { path: "minutes.md", outputPath: "copy.md" })).rejects.toMatchObject({
-      hint: expect.stringContaining("restore"),
-    });
-    await using other = await openBench({ allowWrite: [tmpdir()] });
+  it("get creates files in allowed folders and never replaces one", async () => {
+    await using other = await openBench();
     await other.run("add", { content: "to write", name: "a.md" });
-    const { output_path } = (await other.run("get", { path: "a.md", outputPath: "copy.md" })) as {
-      output_path: string;
-    };
+    const get = () => other.run("get", { path: "a.md", outputPath: "copy.md" });
+    const { output_path } = (await get()) as { output_path: string };
     expect(await readFile(output_path, "utf8")).toBe("to write");
+    await expect(get()).rejects.toMatchObject({ code: "INVALID_ARGUMENT", hint: expect.stringContaining("restore") });
   });
 });

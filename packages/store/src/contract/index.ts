@@ -2,7 +2,7 @@
  * The contract of the store: its operations, their parameters and results, and their wire names. It loads nothing else
  * from the package, so a CLI or server can know the operations without opening a store.
  */
-import type { ParamsOf, ToolProgress } from "@trunkline/core";
+import type { FileLimits, ParamsOf, ToolProgress } from "@trunkline/core";
 import type { OPERATIONS, OperationName } from "./operations.js";
 import type { WatchedChange } from "./results.js";
 import type { CamelCase, CamelKeys } from "./wire.js";
@@ -57,8 +57,8 @@ export interface StoreCallOptions {
    * everything.
    */
   readonly principal?: string | undefined;
-  /** Folders that `get` may write to with `outputPath`. Default: empty. */
-  readonly allowWrite?: readonly string[] | undefined;
+  /** What the call may do with files, if it is for a client. Default: no limits. */
+  readonly limits?: FileLimits | undefined;
   /** Called with the changes that `watch` has indexed. */
   readonly onChanges?: ((changes: readonly WatchedChange[]) => void) | undefined;
   /** Lets `download` reach private, loopback and link-local addresses. Default: false. */

@@ -291,9 +291,9 @@ export const OPERATIONS = {
         cli: { value: "steps" },
       }),
       collection,
-      outputPath: text("Write the content to this new file, in a folder that allows writing.", {
+      outputPath: text("Write the content to this file, which must not exist yet.", {
         aliases: ["output"],
-        place: "write",
+        place: "create",
         cli: { flags: "-o, --output", value: "file", about: "write the content to this file" },
       }),
     },

@@ -152,6 +152,8 @@ export interface RestoreResult {
   readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
   /** With `dry_run`: the paths that would be written. */
   readonly paths?: readonly string[];
+  /** With limits: the conflicts that the user's permission would resolve. */
+  readonly unapproved?: readonly string[];
 }
 
 export interface StatusResult {

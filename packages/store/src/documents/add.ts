@@ -2,12 +2,12 @@
 // writer only writes.
 import { realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { isTrunklineError, TrunklineError } from "@trunkline/core";
+import { type FileLimits, isTrunklineError, TrunklineError } from "@trunkline/core";
 import type { AddParams, AddResult, FileProblem } from "../contract/index.js";
 import { metadataObject, tagList } from "../contract/params.js";
 import { prepareContent } from "../engine/content/prepare.js";
 import type { ContentType } from "../engine/content/text.js";
-import { Guard } from "../engine/files/guard.js";
+import { Guard, requireUnmoved } from "../engine/files/guard.js";
 import { hasChunk, hexOf } from "../engine/sqlite/contents.js";
 import { collectionId } from "../engine/sqlite/documents.js";
 import type { Call } from "../engine/threads/rpc.js";
@@ -22,6 +22,7 @@ export interface ResolvedAddParams extends Omit<AddParams, "path" | "paths" | "c
   readonly paths?: readonly string[] | undefined;
   readonly content?: Uint8Array | undefined;
   readonly session?: string | undefined;
+  readonly limits?: FileLimits | undefined;
 }
 
 export async function add(env: DocumentMover, params: ResolvedAddParams, call: Call): Promise<AddResult> {
@@ -93,6 +94,7 @@ async function addPath(
   call: Call,
 ): Promise<TakenPath> {
   const stats = statSync(params.path);
+  requireUnmoved(params.path, realpathSync(params.path), params.limits);
   if (stats.isDirectory()) return addFolder(env, batch, params, call);
   if (!stats.isFile()) throw new TrunklineError("INVALID_ARGUMENT", `${params.path} is neither a file nor a folder.`);
   const batcher = new DocumentBatcher(env, batch, call);

@@ -1,4 +1,4 @@
-import { TrunklineError } from "@trunkline/core";
+import { type FileLimits, TrunklineError } from "@trunkline/core";
 import type { GetParams, GetResult, VersionInfo } from "../contract/index.js";
 import { parseRange, wholeNumber } from "../contract/params.js";
 import { decodeText } from "../engine/content/text.js";
@@ -16,8 +16,7 @@ import { writeOutput } from "./write-output.js";
 /** Parameters of `get`, plus the path resolved to an absolute one. */
 export interface ResolvedGetParams extends GetParams {
   readonly absolute?: string | undefined;
-  /** Folders that `outputPath` may point into. */
-  readonly allowWrite?: readonly string[] | undefined;
+  readonly limits?: FileLimits | undefined;
 }
 
 /** `get`: returns a document's fields and versions, and all or part of its content. */
@@ -55,7 +54,7 @@ function getPart(env: ReadEnvironment, params: ResolvedGetParams, call: Call): G
       params.outputPath === undefined
         ? {}
         : {
-            outputPath: writeOutput(truth, content, { path: params.outputPath, allowWrite: params.allowWrite, call }),
+            outputPath: writeOutput(truth, content, { path: params.outputPath, limits: params.limits, call }),
           };
     if (document === undefined) {
       return { ...contentFields(content), versions: [], ...contentPart, ...output };

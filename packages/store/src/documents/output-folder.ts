@@ -18,7 +18,8 @@ interface OutputFile {
   readonly overwrite: boolean;
   readonly mode: number;
   readonly mtimeUs: number | undefined;
-  readonly isSame: (path: string) => boolean;
+  /** Returns `same` or the reason not to write, given the path of the existing file, if there is one. */
+  readonly refusal: (existing: string | undefined) => string | undefined;
   readonly chunks: () => Iterable<Uint8Array>;
 }
 
@@ -45,6 +46,11 @@ export class OutputFolder {
     return new OutputFolder(openFolder(realpathSync(path)));
   }
 
+  /** The real path of the folder that is open, whatever its name leads to by now. */
+  get realPath(): string {
+    return realpathSync(this.#root.path);
+  }
+
   /**
    * Writes one file. Returns `restored`, `same` if it already exists with this content, or the reason it was not
    * written.
@@ -57,9 +63,8 @@ export class OutputFolder {
     const path = join(folder.path, name);
     const there = lstatSync(path, { throwIfNoEntry: false });
     if (there !== undefined && !there.isFile()) return "something other than a file exists there";
-    if (there !== undefined && file.isSame(path)) return "same";
-    if (there !== undefined && !file.overwrite) return "a different file exists there";
-    return this.#writeWhole(folder, name, file);
+    const refusal = file.refusal(there === undefined ? undefined : path);
+    return refusal ?? this.#writeWhole(folder, name, file);
   }
 
   close(): void {

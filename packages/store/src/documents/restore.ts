@@ -1,11 +1,12 @@
 // `restore`: writes files byte for byte, with modes and times. Nothing is written outside the output folder.
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync } from "node:fs";
-import { realPathOf, TrunklineError } from "@trunkline/core";
+import { join, relative } from "node:path";
+import { type FileLimits, isSensitiveToWrite, realPathOf, TrunklineError } from "@trunkline/core";
 import type { RestoreParams, RestoreResult } from "../contract/index.js";
 import { compileGlobs } from "../engine/files/glob.js";
-import { Guard } from "../engine/files/guard.js";
-import { type ContentRow, hexOf, readChunks } from "../engine/sqlite/contents.js";
+import { Guard, requireUnmoved } from "../engine/files/guard.js";
+import { type ContentRow, findContent, hexOf, readChunks } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { selectDocuments } from "../engine/sqlite/filters.js";
 import type { Call } from "../engine/threads/rpc.js";
@@ -23,30 +24,56 @@ interface RestoredRow {
   readonly type: "text" | "binary";
 }
 
-export async function restore(env: MoveEnvironment, params: RestoreParams, call: Call): Promise<RestoreResult> {
+/** Parameters of `restore` as the mover receives them: the folder is absolute. */
+export interface ResolvedRestoreParams extends RestoreParams {
+  readonly limits?: FileLimits | undefined;
+}
+
+/** Conflicts that the user's permission resolves. */
+const OBEYED = "other programs execute or obey this file, so writing it needs the user's permission";
+const UNSAVED = "the file there is not in the store, so replacing it needs the user's permission";
+
+export async function restore(env: MoveEnvironment, params: ResolvedRestoreParams, call: Call): Promise<RestoreResult> {
   const { truth } = env;
+  const { limits } = params;
   const rows = documentsOf(truth, params);
   const included = params.includePatterns?.length ? compileGlobs(params.includePatterns) : () => true;
   const excluded = compileGlobs(params.excludePatterns);
   const conflicts: { path: string; reason: string }[] = [];
   const paths: string[] = [];
   const output = params.dryRun ? undefined : OutputFolder.make(params.outputDirectory);
-  const guard = new Guard(env.guarded);
-  const folder = realPathOf(params.outputDirectory);
   let skipped = 0;
   let done = 0;
   try {
+    const guard = new Guard({ ...env.guarded, unwritable: [...(env.guarded.unwritable ?? []), env.folder] });
+    const folder = output?.realPath ?? realPathOf(params.outputDirectory);
+    requireUnmoved(params.outputDirectory, folder, limits);
+    const approved = limits?.approved === undefined ? undefined : new Set(limits.approved);
     for (const [row, target] of targetsOf(rows)) {
       call.check();
       if (target === undefined) {
-        conflicts.push({ path: row.path, reason: "its name would escape the folder" });
+        if (approved === undefined) conflicts.push({ path: row.path, reason: "its name would escape the folder" });
         continue;
       }
+      const path = join(folder, target);
+      if (approved !== undefined && !approved.has(path)) continue;
       if (!included(target) || excluded(target)) {
         skipped++;
         continue;
       }
-      const outcome = guard.refusal(target, folder) ?? place(truth, row, { target, output, params, call });
+      const isObeyed =
+        limits !== undefined &&
+        approved === undefined &&
+        isSensitiveToWrite(relative(limits.outputRoot ?? folder, path));
+      const refusal = (existing: string | undefined) => {
+        const there = existing === undefined ? undefined : existingHash(existing, row, params);
+        if (there === hexOf(row.hash)) return "same";
+        if (existing !== undefined && !params.overwrite) return "a different file exists there";
+        if (isObeyed) return OBEYED;
+        if (limits === undefined || approved !== undefined || there === undefined) return undefined;
+        return findContent(truth, there) === undefined ? UNSAVED : undefined;
+      };
+      const outcome = guard.refusal(target, folder) ?? place(truth, row, { target, output, params, refusal, call });
       if (outcome === "restored") paths.push(target);
       else if (outcome === "same") skipped++;
       else conflicts.push({ path: target, reason: outcome });
@@ -58,7 +85,14 @@ export async function restore(env: MoveEnvironment, params: RestoreParams, call:
   } finally {
     output?.close();
   }
-  return { restored: paths.length, skipped, conflicts, ...(params.dryRun ? { paths } : {}) };
+  const unapproved = conflicts.filter(({ reason }) => reason === OBEYED || reason === UNSAVED).map(({ path }) => path);
+  return {
+    restored: paths.length,
+    skipped,
+    conflicts,
+    ...(params.dryRun ? { paths } : {}),
+    ...(unapproved.length > 0 ? { unapproved } : {}),
+  };
 }
 
 function documentsOf(truth: Db, params: RestoreParams): RestoredRow[] {
@@ -120,34 +154,35 @@ function place(
     target,
     output,
     params,
+    refusal,
     call,
-  }: { target: string; output: OutputFolder | undefined; params: RestoreParams; call: Call },
+  }: {
+    target: string;
+    output: OutputFolder | undefined;
+    params: RestoreParams;
+    refusal: (existing: string | undefined) => string | undefined;
+    call: Call;
+  },
 ): "restored" | "same" | (string & {}) {
   const content: ContentRow = { id: row.content, hash: row.hash, size: row.size, type: row.type };
   if (output === undefined) {
-    const there = existing(`${params.outputDirectory}/${target}`, row);
-    if (there === "free") return "restored";
-    return there === "same" ? "same" : params.overwrite && there === "other" ? "restored" : conflictText(there);
+    const path = `${params.outputDirectory}/${target}`;
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && !stats.isFile()) return "something other than a file exists there";
+    return refusal(stats === undefined ? undefined : path) ?? "restored";
   }
   return output.write(target, {
     overwrite: params.overwrite ?? false,
     mode: row.mode ?? 0o644,
     mtimeUs: row.mtime ?? undefined,
-    isSame: (path) => existing(path, row) === "same",
+    refusal,
     chunks: () => readChunks(truth, content, call.check),
   });
 }
 
-/** Checks what already exists at the target. */
-function existing(path: string, row: RestoredRow): "free" | "same" | "other" | "not-a-file" {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return "free";
-  if (!stats.isFile()) return "not-a-file";
-  if (stats.size !== row.size) return "other";
-  const hash = createHash("sha256").update(readFileSync(path)).digest("hex");
-  return hash === hexOf(row.hash) ? "same" : "other";
-}
-
-function conflictText(there: "other" | "not-a-file"): string {
-  return there === "other" ? "a different file exists there" : "something other than a file exists there";
+/** Returns the hash of an existing file; empty if its size shows that it differs and nothing else depends on it. */
+function existingHash(path: string, { size }: RestoredRow, { limits, overwrite }: ResolvedRestoreParams): string {
+  const isHashNeeded = limits !== undefined && overwrite === true;
+  if (!isHashNeeded && lstatSync(path).size !== size) return "";
+  return createHash("sha256").update(readFileSync(path)).digest("hex");
 }

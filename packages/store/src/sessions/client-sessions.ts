@@ -1,5 +1,5 @@
 // The open sessions of this process: each client has at most one, with its watchers.
-import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
+import { type Logger, messageOf, realPathOf, TrunklineError } from "@trunkline/core";
 import type {
   OperationParams,
   SessionStarted,
@@ -7,12 +7,12 @@ import type {
   StoreCallOptions,
   WatchParams,
 } from "../contract/index.js";
-import type { GuardedPaths } from "../engine/files/guard.js";
+import { type GuardedPaths, requireUnmoved } from "../engine/files/guard.js";
 import { storedCollection, viewerOf } from "../engine/sqlite/visibility.js";
 import type { Remotes } from "../engine/threads/rpc.js";
 import type { resumeSession, startSession, stopSession } from "./stored-sessions.js";
 import type { takeChanges } from "./take-changes.js";
-import type { Watcher } from "./watcher.js";
+import type { WatchedRoot, Watcher } from "./watcher.js";
 
 interface OpenSession {
   readonly id: string;
@@ -95,8 +95,8 @@ export class ClientSessions {
     let taken = 0;
     const target = {
       logger: this.#logger,
-      take: async (root: string, paths: readonly string[]) => {
-        const changes = { root, paths, collection, session: session.id };
+      take: async (root: WatchedRoot, paths: readonly string[]) => {
+        const changes = { ...root, paths, collection, session: session.id };
         const result = await this.#threads.mover.takeChanges(changes);
         taken += result.files + result.removed;
         if (result.changes.length > 0) onChanges?.(result.changes);
@@ -108,6 +108,7 @@ export class ClientSessions {
     const { Watcher } = await import("./watcher.js");
     const places = { store: this.#folder, guarded: this.#guarded };
     for (const root of params.paths) {
+      requireUnmoved(root, realPathOf(root), options.limits);
       const watcher = await Watcher.start(root, target, places).catch((error: unknown) => {
         throw new TrunklineError("NOT_FOUND", `Cannot watch ${root}: ${messageOf(error)}`, { cause: error });
       });

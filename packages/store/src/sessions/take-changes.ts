@@ -14,6 +14,8 @@ import type { Call } from "../engine/threads/rpc.js";
 /** Paths below one watched root that may have changed. */
 export interface TakeChangesParams {
   readonly root: string;
+  /** Where the root led when it was watched. A link that takes its place later is not followed. */
+  readonly realRoot: string;
   readonly paths: readonly string[];
   readonly collection: string;
   readonly session: string | undefined;
@@ -28,7 +30,7 @@ export interface TakenChanges {
 
 /** Checks the current state of each path; intermediate states do not matter. */
 export async function takeChanges(env: DocumentMover, params: TakeChangesParams, call: Call): Promise<TakenChanges> {
-  const { root, collection, session } = params;
+  const { root, realRoot, collection, session } = params;
   const problems: FileProblem[] = [];
   const gone: string[] = [];
   const guard = new Guard(env.guarded);
@@ -43,7 +45,7 @@ export async function takeChanges(env: DocumentMover, params: TakeChangesParams,
     call.check();
     try {
       const stats = statSync(path);
-      if (stats.isFile() && staysInside(root, path, guard)) {
+      if (stats.isFile() && staysInside(realRoot, path, guard)) {
         await takeFile(env, batcher, { path, size: stats.size, known: undefined }, call);
       }
     } catch (error) {
@@ -75,9 +77,8 @@ function versionAt({ truth }: DocumentMover, collection: string, path: string): 
   )?.version;
 }
 
-function staysInside(root: string, path: string, guard: Guard): boolean {
+function staysInside(realRoot: string, path: string, guard: Guard): boolean {
   const real = realpathSync(path);
-  const realRoot = realpathSync(root);
   if (guard.leavesOut(real, realRoot)) return false;
   return real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
 }

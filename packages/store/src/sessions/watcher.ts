@@ -6,15 +6,19 @@ import { type Logger, realPathOf } from "@trunkline/core";
 import { type FSWatcher, watch } from "chokidar";
 import { type IgnoreRules, readIgnoreRules } from "../engine/files/gitignore.js";
 import { Guard, type GuardedPaths } from "../engine/files/guard.js";
+import type { TakeChangesParams } from "./take-changes.js";
 
 /** How long a path has to be quiet, and how long a burst can delay its processing. */
 const QUIET_MS = 50;
 const LONGEST_MS = 500;
 
+/** A watched file or folder, as given and with links resolved. */
+export type WatchedRoot = Pick<TakeChangesParams, "root" | "realRoot">;
+
 /** The part of the store that a watcher needs. */
 export interface WatchTarget {
   /** Indexes paths; called one at a time. */
-  take(root: string, paths: readonly string[]): Promise<void>;
+  take(root: WatchedRoot, paths: readonly string[]): Promise<void>;
   readonly logger: Logger;
 }
 
@@ -85,7 +89,7 @@ export class Watcher {
     const paths = [...this.#dirty];
     this.#dirty = new Set();
     this.#taking = this.#taking
-      .then(() => this.#target.take(this.#root, paths))
+      .then(() => this.#target.take({ root: this.#root, realRoot: this.#realRoot }, paths))
       .catch((error: unknown) =>
         this.#target.logger.warn("changed files could not be indexed", { root: this.#root, error }),
       );

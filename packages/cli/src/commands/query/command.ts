@@ -13,7 +13,6 @@ export function addQuery({ program, context, setExitCode }: Cli): void {
       .option("-h, --help", "list the operations, or the parameters of one")
       .option("--pretty", "indent the JSON")
       .addOption(wholeNumberOption("--max-tokens <number>", "truncate the answer as for an agent", { from: 1 }))
-      .option("--allow-write <folder...>", "allow `get` to write here with outputPath")
       .addOption(storeOption())
       .addOption(mcpOption())
       .action(async (words: string[], options: Omit<QueryOptions, "tool" | "words" | "mcp">, command: Command) => {

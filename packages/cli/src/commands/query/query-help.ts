@@ -26,7 +26,6 @@ export function* describeTool(operations: readonly Operation[], tool: ToolName):
   yield "Options:";
   yield* table([
     ["  --max-tokens <number>", "truncate the answer as for an agent; default: never"],
-    ["  --allow-write <folder>", "allow `get` to write here with outputPath"],
     ["  --store <path>", "the store's folder"],
     ["  --mcp <path>", "use only this configuration file"],
     ["  -h, --help", `with an operation before it: its parameters (trunkline ${tool} ${own[0]?.name ?? ""} --help)`],

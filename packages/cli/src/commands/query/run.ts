@@ -22,7 +22,6 @@ export interface QueryOptions {
   maxTokens?: number;
   store?: string;
   mcp: string | undefined;
-  allowWrite?: readonly string[];
 }
 
 /** A person has no context window; an agent's own budget is much smaller. */
@@ -49,7 +48,6 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
     store: options.store,
     config: "headless",
     embed: usesModel(args),
-    service: { allowWrite: options.allowWrite },
   });
   // An unusable named file is a usage error, not a failed operation.
   await app.config();
@@ -65,7 +63,7 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
   }) => channel?.progress?.({ server: tool, progress, total, message });
   const hasBudget = Object.keys(args).some((name) => /^max[_-]?tokens$/i.test(name));
   const params = { name: tool, arguments: hasBudget ? args : { ...args, max_tokens: maxTokens } };
-  const exchange = await app.exchange("trunkline", { channel });
+  const exchange = await app.exchange("trunkline", { channel, trusted: true });
   const result = await service.handle("tools/call", params, { ...exchange, onProgress });
   channel?.clearProgress();
   context.out(shown(result, options.pretty === true || context.io.stdout.isTTY === true));

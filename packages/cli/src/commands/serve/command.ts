@@ -52,8 +52,8 @@ function addServeOptions(command: Command): Command {
     .addOption(storeOption())
     .option("--watch <path...>", "index files as they change")
     .option("--prompts <folder>", "folder with PROMPT-*.md files")
-    .option("--allow-path <folder...>", "also let HTTP clients read and write here")
-    .option("--allow-write <folder...>", "allow `get` to write here with outputPath")
+    .option("--allow-path <folder...>", "also let clients read and write here")
+    .addOption(new Option("--allow-write <folder...>", "the former name of --allow-path").hideHelp())
     .option("--no-spill", "truncate long answers instead of storing them")
     .addOption(
       new Option("--ask-policy <policy>", "how to handle several clients of one server that asks questions")
@@ -66,7 +66,7 @@ function addServeOptions(command: Command): Command {
 
 /** Rejects options that make no sense together. */
 function checkServeOptions(options: Omit<ServeOptions, "mcp">, command: Command): void {
-  const network = ["port", "host", "allowHost", "allowPath"].find(
+  const network = ["port", "host", "allowHost"].find(
     (name) => command.getOptionValueSource(name) === "cli",
   );
   if (!options.http && network !== undefined) {

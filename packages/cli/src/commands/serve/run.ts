@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { type LogLevel, requireNoChain, sleep, TrunklineError } from "@trunkline/core";
 import { type App, openApp } from "../../app/app.js";
+import { workspaceOf } from "../../app/folders.js";
 import { type CommandContext, isAtTerminal, loggerFor } from "../../terminal/context.js";
 
 export interface ServeOptions {
@@ -19,6 +20,7 @@ export interface ServeOptions {
   watch?: readonly string[];
   prompts?: string;
   allowPath?: readonly string[];
+  /** The former name of `allowPath`. */
   allowWrite?: readonly string[];
   spill: boolean;
   askPolicy: "serialize" | "isolate" | "decline";
@@ -35,8 +37,10 @@ export async function serve(given: CommandContext, options: ServeOptions): Promi
   const context = withLogLevel(given, options.logLevel);
   requireNoChain(context.env);
   requireFolders(context, options);
-  const { mcp, store, surface, names, prompts, allowPath, allowWrite, spill, askPolicy } = options;
-  const service = { surface, names, prompts, allowPath, allowWrite, spill, askPolicy, countTokens: true };
+  const { mcp, store, surface, names, prompts, spill, askPolicy } = options;
+  const allowPath = [...(options.allowPath ?? []), ...(options.allowWrite ?? [])];
+  const service = { surface, names, prompts, allowPath, spill, askPolicy, countTokens: true };
+  noteFolders(context, allowPath);
   await using app = openApp(context, { mcp, store, config: "live", service });
   await (options.http ? serveHttp(app, options) : serveStdio(app, options));
 }
@@ -142,6 +146,15 @@ function requireFolders({ cwd }: CommandContext, { prompts, allowPath, allowWrit
       });
     }
   }
+}
+
+/** Says if clients cannot use any file, before the first of them finds out. */
+function noteFolders(context: CommandContext, allowPath: readonly string[]): void {
+  const workspace = workspaceOf(context);
+  if (workspace.folder !== undefined || allowPath.length > 0) return;
+  context.note(
+    `Clients have no allowed folder: ${context.cwd} cannot be the workspace, because ${workspace.reason}. Start the server in a project, or name a folder with --allow-path.`,
+  );
 }
 
 /** Returns the URL for other machines and the one for this machine: clients cannot connect to a wildcard address. */

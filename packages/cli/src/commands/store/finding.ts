@@ -122,9 +122,7 @@ export async function get(context: CommandContext, params: GetParams, options: S
   await using opened = await openCommandStore(context, { ...options, reading: true });
   // Without --json the content is written below, piece by piece.
   const includeContent = wantsJson(options) && params.includeContent === true;
-  // Naming a file on the command line allows writing it.
-  const allowWrite = outputPath === undefined ? undefined : [dirname(resolve(context.cwd, outputPath))];
-  const calling = { ...opened.calling("get"), allowWrite };
+  const calling = opened.calling("get");
   const result = await byPathOrHash(target, ({ path, hash }) =>
     opened.store.get({ ...params, includeContent, path, hash }, calling),
   );

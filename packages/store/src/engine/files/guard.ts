@@ -1,6 +1,13 @@
 // Paths that a store never indexes or overwrites besides its own folder: Trunkline's and Git's files.
 import { join, relative } from "node:path";
-import { hasReservedName, isReservedName, isWithin, realPathOf } from "@trunkline/core";
+import {
+  type FileLimits,
+  hasReservedName,
+  isReservedName,
+  isWithin,
+  realPathOf,
+  TrunklineError,
+} from "@trunkline/core";
 
 /** Paths of the program that uses the store. */
 export interface GuardedPaths {
@@ -31,6 +38,17 @@ export class Guard {
     if (target.split("/").some(isReservedName)) return "files of Git and Trunkline are never written";
     const path = join(folder, target);
     const isGuarded = this.#unwritable.some((own) => isWithin(path, own));
-    return isGuarded ? "Trunkline's configuration is never written" : undefined;
+    return isGuarded ? "Trunkline's own files are never written" : undefined;
   }
+}
+
+/**
+ * Throws `DENIED` if a path leads elsewhere than when it was checked: someone may have put a link in its place. `real` is
+ * where it leads now.
+ */
+export function requireUnmoved(path: string, real: string, limits: FileLimits | undefined): void {
+  if (limits === undefined || limits.realPaths[path] === real) return;
+  throw new TrunklineError("DENIED", `${path} has changed while it was checked: it now leads to another place.`, {
+    hint: "Try again.",
+  });
 }
