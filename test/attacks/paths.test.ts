@@ -3,6 +3,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, wri
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
+import { outcomeOf, seen } from "../e2e/command.js";
 import { ServedStdio } from "../e2e/serve-stdio-client.js";
 import { asking, attempt, Machine } from "./paths-support.js";
 
@@ -59,7 +60,16 @@ describe("a client over stdio without elicitation", () => {
     symlinkSync(join(home, ".ssh", "id_rsa"), join(project, "notes.txt"));
     symlinkSync(join(home, ".ssh"), join(project, "docs"));
     const key = join(home, ".ssh", "id_rsa");
-    for (const path of [key, "../../.ssh/id_rsa", "notes.txt", "docs", "docs/id_rsa", home, machine.base, join(home, ".ssh")])
+    for (const path of [
+      key,
+      "../../.ssh/id_rsa",
+      "notes.txt",
+      "docs",
+      "docs/id_rsa",
+      home,
+      machine.base,
+      join(home, ".ssh"),
+    ])
       expect(await attempt(served, "add", { path }), path).toMatchObject({ code: "DENIED" });
     expect(await attempt(served, "add", { paths: ["src/main.ts", key] })).toMatchObject({ code: "DENIED" });
     const { value } = await served.call("session", { action: "start" });
@@ -140,7 +150,10 @@ describe("a client over stdio without elicitation", () => {
     await using served = await serveIn(machine);
     await attempt(served, "add", { ...evil, name: "src/main.ts" });
     const restore = () => attempt(served, "restore", { collection: "evil", output_directory: ".", overwrite: true });
-    expect(await restore()).toMatchObject({ code: "DENIED", hint: expect.stringContaining("add it to the store first") });
+    expect(await restore()).toMatchObject({
+      code: "DENIED",
+      hint: expect.stringContaining("add it to the store first"),
+    });
     expect(readFileSync(join(project, "src/main.ts"), "utf8")).toBe("export const a = 1;\n");
     await attempt(served, "add", { path: "src/main.ts" });
     expect(await restore()).toMatchObject({ restored: 1, conflicts: [] });
@@ -201,6 +214,72 @@ describe("a server started in the home folder or above it", () => {
     await using served = await serveIn(machine);
     expect(await attempt(served, "add", { path: "../../other/notes.md" })).toMatchObject({ code: "DENIED" });
     expect(await attempt(served, "add", { path: "src/main.ts" })).not.toHaveProperty("code");
+  });
+});
+
+describe("a client over HTTP", () => {
+  const token = "a-token-of-at-least-sixteen-characters";
+
+  /** Starts a server with one legacy client, which declares roots and elicitation. */
+  async function serveHttp(machine: Machine, cwd: string) {
+    const args = ["serve", "--http", "--port", "0", "--store", join(machine.base, "store")];
+    const child = machine.start(args, { cwd, env: { TRUNKLINE_TOKEN: token } });
+    const ended = outcomeOf(child);
+    const [text, url = ""] = await seen(child.stderr, /[\s\S]*listening at (\S+)[\s\S]*Ctrl-C/);
+    let session: Record<string, string> = {};
+    const post = async (message: Record<string, unknown>) => {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${token}`,
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...session,
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+      });
+      const id = response.headers.get("mcp-session-id");
+      if (id !== null) session = { "mcp-session-id": id, "mcp-protocol-version": "2025-11-25" };
+      return await response.text();
+    };
+    const clientInfo = { name: "tester", version: "1.0" };
+    const params = { protocolVersion: "2025-11-25", capabilities: { roots: {} }, clientInfo };
+    await post({ id: 1, method: "initialize", params });
+    await post({ method: "notifications/initialized" });
+    const execute = (op: string, given: Record<string, unknown>) =>
+      post({
+        id: 2,
+        method: "tools/call",
+        params: { name: "execute", arguments: { operations: [{ op, params: given }] } },
+      });
+    const close = async () => {
+      child.kill("SIGTERM");
+      await ended;
+    };
+    return { text, execute, [Symbol.asyncDispose]: close };
+  }
+
+  it("of a server started in the home folder reaches no file", async () => {
+    using machine = new Machine();
+    await using served = await serveHttp(machine, machine.home);
+    expect(served.text).toContain("no allowed folder");
+    for (const path of [".ssh/id_rsa", "other/notes.md", machine.home])
+      expect(await served.execute("add", { path }), path).toContain("DENIED");
+    await served.execute("add", { ...evil, name: ".bashrc" });
+    const params = { collection: "evil", output_directory: ".", overwrite: true };
+    expect(await served.execute("restore", params)).toContain("DENIED");
+    expect(readFileSync(join(machine.home, ".bashrc"), "utf8")).toBe("# mine\n");
+  });
+
+  it("has the same rules in a project", async () => {
+    using machine = new Machine();
+    await using served = await serveHttp(machine, machine.project);
+    for (const path of [".env", "../../other/notes.md", join(machine.home, ".ssh/id_rsa")])
+      expect(await served.execute("add", { path }), path).toContain("DENIED");
+    for (const name of [".mcp.json", ".vscode/tasks.json"]) await served.execute("add", { ...evil, name });
+    expect(await served.execute("restore", { collection: "evil", output_directory: "." })).toContain("DENIED");
+    expect(existsSync(join(machine.project, ".mcp.json"))).toBe(false);
+    expect(await served.execute("add", { path: "src/main.ts" })).not.toContain("DENIED");
   });
 });
 

@@ -214,7 +214,7 @@ describe("trunkline serve and what is behind it", () => {
 
   it.each([
     [["--names", "plain"], "--surface"],
-    [["--allow-path", "x"], "--http"],
+    [["--allow-path", "x"], "x, given with --allow-path, does not exist"],
     [["--port", "1"], "--http"],
     [["--surface", "none"], "composite"],
     [["--http", "--port", "x"], "not a port"],

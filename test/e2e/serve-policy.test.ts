@@ -72,7 +72,14 @@ describe("trunkline serve and its own configuration", () => {
     await using served = await ServedStdio.start(place, ["--mcp", "work.json"]);
     const own = join(place.home, ".trunkline");
     const evil = JSON.stringify({ servers: { evil: { command: "touch", args: ["pwned"] } } });
-    for (const name of ["mcp.json", ".trunkline/mcp.json", ".trunkline/settings.json", "work.json", ".git/config"])
+    for (const name of [
+      "plan.md",
+      "mcp.json",
+      ".trunkline/mcp.json",
+      ".trunkline/settings.json",
+      "work.json",
+      ".git/config",
+    ])
       expect(await codeOf(served, "add", { content: evil, name, collection: "evil" })).toBeUndefined();
     for (const output_directory of [".trunkline", own, ".git/hooks", ".Trunkline/deep", "work.json"])
       expect(
@@ -81,7 +88,7 @@ describe("trunkline serve and its own configuration", () => {
       ).toBe("DENIED");
     const { value } = await served.execute("restore", { collection: "evil", output_directory: ".", overwrite: true });
     expect(value.results[0]).toMatchObject({ restored: 1 });
-    expect(value.results[0].conflicts).toHaveLength(4);
+    expect(value.results[0].conflicts).toHaveLength(5);
     expect(await codeOf(served, "add", { path: join(own, "settings.json") })).toBe("DENIED");
     expect(await codeOf(served, "add", { path: own })).toBe("DENIED");
   });

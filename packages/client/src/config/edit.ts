@@ -128,7 +128,8 @@ export async function addToSettings(
   const parsed = text.trim() === "" ? undefined : await parseConfigText(text, path);
   let found: ConfigNode | undefined = parsed?.ok ? parsed.root : undefined;
   for (const name of key) found = memberOf(found, name);
-  if (found !== undefined && found.kind !== "list") throw invalid(path, `cannot be edited: ${key.join(".")} is not a list`);
+  if (found !== undefined && found.kind !== "list")
+    throw invalid(path, `cannot be edited: ${key.join(".")} is not a list`);
   const items = found === undefined ? [] : found.items.map(plainValue);
   const missing = texts.filter((each) => !items.includes(each));
   if (missing.length === 0) return;

@@ -39,7 +39,7 @@ export {
   withEntry,
   withoutEntry,
 } from "./program-file.js";
-export { TrustStore, type TrustSubject } from "./trusted-files.js";
 export type { PathSettings } from "./settings.js";
+export { TrustStore, type TrustSubject } from "./trusted-files.js";
 export { type ConfigWatch, watchConfig } from "./watch.js";
 export { type ServerEntry, toDialect } from "./written-entry.js";

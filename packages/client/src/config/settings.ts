@@ -87,7 +87,8 @@ function readPaths(
     if (member === undefined) return {};
     const texts = member.kind === "list" ? member.items.map((item) => textOf(item)) : [undefined];
     const paths = texts.filter((text) => text !== undefined && (isAbsolute(text) || /^~[\\/]/.test(text)));
-    if (paths.length < texts.length) warn(member, `"paths.${name}" must be a list of absolute paths such as ["~/notes"]`);
+    if (paths.length < texts.length)
+      warn(member, `"paths.${name}" must be a list of absolute paths such as ["~/notes"]`);
     return { [name]: paths };
   };
   const outside = memberOf(node, "outside");

@@ -4,8 +4,16 @@ import { readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Root } from "@trunkline/client";
-import { isInside, isRecord, isSensitiveToRead, isWithin, systemCodeOf, TrunklineError } from "@trunkline/core";
-import { type Caller, type Exchange, LOCAL_PRINCIPAL } from "../interfaces/exchange.js";
+import {
+  isInside,
+  isRecord,
+  isSensitiveToRead,
+  isWithin,
+  LOCAL_PRINCIPAL,
+  systemCodeOf,
+  TrunklineError,
+} from "@trunkline/core";
+import type { Caller, Exchange } from "../interfaces/exchange.js";
 
 export type FileUse = "read" | "write";
 

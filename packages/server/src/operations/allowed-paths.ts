@@ -13,7 +13,14 @@ import {
   TrunklineError,
 } from "@trunkline/core";
 import type { OperationContext } from "../interfaces/operation.js";
-import { AllowedFolders, below, type FileUse, type FolderOptions, folderAround, realPathOf } from "./allowed-folders.js";
+import {
+  AllowedFolders,
+  below,
+  type FileUse,
+  type FolderOptions,
+  folderAround,
+  realPathOf,
+} from "./allowed-folders.js";
 import { askDecision, canAsk, type Decision } from "./ask-user.js";
 
 export interface PlacesOptions extends FolderOptions {

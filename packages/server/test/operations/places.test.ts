@@ -55,7 +55,10 @@ describe.each(ENDPOINTS)("over %s", (endpoint) => {
       "work.json",
       "linked-configuration/x",
     ])
-      await expect(resolve(places, path, "write"), path).rejects.toMatchObject({ code: "DENIED", data: { parameter: "path" } });
+      await expect(resolve(places, path, "write"), path).rejects.toMatchObject({
+        code: "DENIED",
+        data: { parameter: "path" },
+      });
     for (const path of ["elsewhere", "new", ".github/workflows", "git", ".gitignore", "homes", "."])
       await resolve(places, path, "write");
   });
@@ -68,8 +71,7 @@ describe.each(ENDPOINTS)("over %s", (endpoint) => {
         code: "DENIED",
         message: expect.stringContaining("Trunkline's own folder"),
       });
-    for (const path of ["elsewhere/a.md", ".trunkline/mcp.json"])
-      await resolve(places, path);
+    for (const path of ["elsewhere/a.md", ".trunkline/mcp.json"]) await resolve(places, path);
   });
 });
 

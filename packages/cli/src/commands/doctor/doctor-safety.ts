@@ -1,23 +1,30 @@
 // The safety section of `trunkline doctor`: one line per subject, always in the same order.
 import type { LoadedConfig } from "@trunkline/client";
+import { printable } from "@trunkline/core";
+import { workspaceOf } from "../../app/folders.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 
 /** What is safe by default and what is not, in one sentence each. */
 export interface Safety {
   readonly trust: string;
+  /** The folders that clients of `serve` may use. */
+  readonly folders: string;
 }
 
 /** The labels of the text report, in the order in which they are shown. */
-const LABELS: Readonly<Record<keyof Safety, string>> = { trust: "trust" };
+const LABELS: Readonly<Record<keyof Safety, string>> = { trust: "trust", folders: "allowed folders" };
 
-export function safetyOf(context: Pick<CommandContext, "env">, config: LoadedConfig): Safety {
-  return { trust: trustLine(context, config) };
+export function safetyOf(
+  context: Pick<CommandContext, "cwd" | "env" | "home" | "userHome">,
+  config: LoadedConfig,
+): Safety {
+  return { trust: trustLine(context, config), folders: foldersLine(context, config) };
 }
 
 /** Names the fields as the JSON report does. */
-export function jsonSafety({ trust }: Safety): Record<string, string> {
-  return { trust };
+export function jsonSafety({ trust, folders }: Safety): Record<string, string> {
+  return { trust, allowed_folders: folders };
 }
 
 export function* textSafety(safety: Safety): Generator<string> {
@@ -25,6 +32,15 @@ export function* textSafety(safety: Safety): Generator<string> {
   const width = Math.max(...subjects.map((subject) => LABELS[subject].length));
   yield "Safety";
   for (const subject of subjects) yield `  ${LABELS[subject].padEnd(width)}  ${safety[subject]}`;
+}
+
+function foldersLine(context: Pick<CommandContext, "cwd" | "home" | "userHome">, { settings }: LoadedConfig): string {
+  const workspace = workspaceOf(context);
+  const { read = [], write = [], outside = "ask" } = settings?.paths ?? {};
+  const own = workspace.folder ?? `none here, because ${workspace.reason}`;
+  const more = [...read.map((path) => `${path} (read)`), ...write.map((path) => `${path} (write)`)];
+  const rest = outside === "ask" ? "clients have to ask for other files" : "other files are refused";
+  return printable(`${[own, ...more].join(", ")}; ${rest}`);
 }
 
 function trustLine({ env }: Pick<CommandContext, "env">, { servers }: LoadedConfig): string {

@@ -66,9 +66,7 @@ function addServeOptions(command: Command): Command {
 
 /** Rejects options that make no sense together. */
 function checkServeOptions(options: Omit<ServeOptions, "mcp">, command: Command): void {
-  const network = ["port", "host", "allowHost"].find(
-    (name) => command.getOptionValueSource(name) === "cli",
-  );
+  const network = ["port", "host", "allowHost"].find((name) => command.getOptionValueSource(name) === "cli");
   if (!options.http && network !== undefined) {
     const flag = network.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
     throw new TrunklineError("USAGE", `--${flag} needs --http.`, { hint: "Without --http it serves stdio." });

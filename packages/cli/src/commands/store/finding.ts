@@ -1,5 +1,4 @@
 // Commands that read from the store: `search`, `list` and `get`.
-import { dirname, resolve } from "node:path";
 import { isTrunklineError, parseContentId, printable, TrunklineError } from "@trunkline/core";
 import type { GetParams, GetResult, ListParams, SearchHit, SearchParams } from "@trunkline/store";
 import { type OpenedStore, openCommandStore } from "../../app/command-store.js";
