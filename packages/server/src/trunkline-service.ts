@@ -19,7 +19,7 @@ import { ServiceEvents } from "./service-events.js";
 import { collisionError, DirectSurface, unknownTool } from "./surface/direct-surface.js";
 import { instructionsFor, type SurfaceKind } from "./surface/instructions.js";
 import { UpstreamCallers } from "./upstreams/upstream-callers.js";
-import { Upstreams } from "./upstreams/upstreams.js";
+import { type DefinitionNews, Upstreams } from "./upstreams/upstreams.js";
 
 export interface ServiceOptions extends AccessOptions {
   readonly info: ServerInfo;
@@ -102,6 +102,7 @@ class TrunklineService implements Service {
       listener: {
         onOpened: (hub) => this.#callers.onOpened(hub),
         onCatalogue: (changed) => this.#onCatalogue(changed),
+        onDefinitions: (server, news) => this.#onDefinitions(server, news),
         onStatus: () => this.#onStatus(),
       },
     });
@@ -110,6 +111,7 @@ class TrunklineService implements Service {
     this.#log = new CallLog({ journal, logger });
     const run = createRunner({
       policies,
+      serverNames: () => this.#upstreams.opened?.serverNames() ?? [],
       denialHint: options.denialHint,
       log: this.#log,
       onOutcome: ({ server }, { blocks }) => {
@@ -317,6 +319,15 @@ class TrunklineService implements Service {
     if (changed.includes("resources")) {
       this.#resources.routes.changed();
       this.#events.note("resources_list_changed");
+    }
+  }
+
+  /** One line in the journal for each definition that is new, changed or held. */
+  #onDefinitions(server: string, news: readonly DefinitionNews[]): void {
+    for (const { kind, name, change } of news) {
+      const what = kind === "instructions" ? `${server} instructions` : `${server}.${name}`;
+      const how = { new: "new definition", wording: "changed definition", held: "held definition" };
+      if (change !== "approved") this.#log.note(what, how[change], change === "held" ? { code: "HELD" } : {});
     }
   }
 

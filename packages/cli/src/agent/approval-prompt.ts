@@ -1,5 +1,6 @@
 // Approves tools that change things: `--yes`, the allow lists, or the person at the terminal.
 import { type Approval, type Approver, allowList, approveAll, refuseAll, type Tool } from "@trunkline/agent";
+import { ownersOf } from "@trunkline/client/internal";
 import { isRecord, matchesGlob, printable, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { askWord } from "../terminal/terminal-form.js";
@@ -10,6 +11,8 @@ export interface ApprovalOptions {
   readonly yes: boolean;
   /** Globs from the command line and from the user's settings. */
   readonly allow: readonly string[];
+  /** The names of all servers: a name that can mean the tools of two servers is not on any allow list. */
+  readonly servers?: readonly string[] | undefined;
   /** Titles of tools that always ask, whatever the other settings say. */
   readonly mustAsk: ReadonlySet<string>;
   /** Undefined if there is no terminal. */
@@ -23,9 +26,9 @@ const NOBODY =
   "It may change things, which needs the user's approval, and there is no terminal to ask on. Tell the user what you would have done.";
 
 export function createApprover(context: CommandContext, options: ApprovalOptions): Approver {
-  const { yes, allow, mustAsk, terminal } = options;
+  const { yes, allow, servers = [], mustAsk, terminal } = options;
   const ask = terminal === undefined ? refuseAloud(context) : askAtTerminal(context, terminal, mustAsk);
-  const usual = yes ? approveAll : allowedOr(allow, ask);
+  const usual = yes ? approveAll : allowedOr({ globs: allow, servers }, ask);
   return (call, asked) => (mustAsk.has(call.tool.title) ? ask : usual)(call, asked);
 }
 
@@ -42,10 +45,15 @@ function refuseAloud(context: CommandContext): Approver {
 }
 
 /** Checks the allow list; for a batch, every operation must be on it. */
-function allowedOr(globs: readonly string[], otherwise: Approver): Approver {
+function allowedOr(
+  { globs, servers }: { globs: readonly string[]; servers: readonly string[] },
+  otherwise: Approver,
+): Approver {
   const byTool = allowList(globs, otherwise);
   return async (call, options) => {
     const operations = operationsOf(call.tool, call.args);
+    const names = operations ?? [call.tool.title];
+    if (names.some((name) => ownersOf(name, servers).length > 1)) return await otherwise(call, options);
     if (operations !== undefined && operations.length > 0 && operations.every((name) => matchesAny(globs, name))) {
       return { allowed: true };
     }

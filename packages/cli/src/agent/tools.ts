@@ -61,10 +61,11 @@ export async function openAgentTools(context: CommandContext, options: AgentTool
     const { tools, mustAsk } = isComposite
       ? { tools: await compositeTools(app, options.name, channel), mustAsk: new Set<string>() }
       : ruled(await selectTools(context, await app.hub(), patterns), await app.config());
-    const { settings } = await app.config();
+    const config = await app.config();
     const approve = createApprover(context, {
       yes,
-      allow: [...allow, ...(settings?.agentAllow ?? [])],
+      allow: [...allow, ...(config.settings?.agentAllow ?? [])],
+      servers: namesOf(config),
       mustAsk,
       terminal,
     });
@@ -75,11 +76,17 @@ export async function openAgentTools(context: CommandContext, options: AgentTool
   }
 }
 
+/** The names of all servers that may run. */
+function namesOf({ servers }: LoadedConfig): string[] {
+  return servers.filter(({ trusted }) => trusted).map(({ name }) => name);
+}
+
 /** Returns the tools allowed by the configured `policy`. Throws `DENIED` if it allows none. */
 export function ruled(tools: readonly Tool[], config: LoadedConfig): RuledTools {
   const policies = config.settings?.policies ?? [];
   if (policies.length === 0) return { tools, mustAsk: new Set() };
-  const denied = tools.filter(({ title }) => verdictOn(title, policies) === "deny");
+  const servers = namesOf(config);
+  const denied = tools.filter(({ title }) => verdictOn(title, policies, servers) === "deny");
   if (tools.length > 0 && denied.length === tools.length) {
     throw new TrunklineError(
       "DENIED",
@@ -89,7 +96,9 @@ export function ruled(tools: readonly Tool[], config: LoadedConfig): RuledTools 
       },
     );
   }
-  const mustAsk = new Set(tools.map(({ title }) => title).filter((title) => verdictOn(title, policies) === "ask"));
+  const mustAsk = new Set(
+    tools.map(({ title }) => title).filter((title) => verdictOn(title, policies, servers) === "ask"),
+  );
   return {
     tools: tools
       .filter((tool) => !denied.includes(tool))

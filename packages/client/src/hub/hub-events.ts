@@ -1,6 +1,7 @@
 // Notifies the listeners of a hub. Several changes in one turn of the event loop are reported once.
 import { type Logger, messageOf } from "@trunkline/core";
 import type { ListKind } from "../connection/connection-options.js";
+import type { PinChange } from "../pins/pin-state.js";
 
 /** Called when something has changed; query the hub for details. */
 export type Listener = () => void;
@@ -16,9 +17,13 @@ const LIST_KINDS: readonly ListKind[] = ["tools", "prompts", "resources"];
 /** Called with a notification and the server that sent it. */
 export type NotificationListener = (server: string, method: string, params: Readonly<Record<string, unknown>>) => void;
 
+/** Called with a server and its definitions that are new, changed or held. */
+export type DefinitionsListener = (server: string, news: readonly PinChange[]) => void;
+
 export class HubEvents {
   readonly catalogue = new Set<CatalogueListener>();
   readonly status = new Set<Listener>();
+  readonly definitions = new Set<DefinitionsListener>();
   readonly notifications = new Set<NotificationListener>();
   readonly #logger: Logger;
   /** Computes the fingerprints of the current catalogue. */
@@ -61,6 +66,10 @@ export class HubEvents {
     });
   }
 
+  defined(...told: Parameters<DefinitionsListener>): void {
+    this.#tell(this.definitions, ...told);
+  }
+
   notified(...told: Parameters<NotificationListener>): void {
     this.#tell(this.notifications, ...told);
   }
@@ -68,6 +77,7 @@ export class HubEvents {
   clear(): void {
     this.catalogue.clear();
     this.status.clear();
+    this.definitions.clear();
     this.notifications.clear();
   }
 

@@ -22,7 +22,13 @@ import type { ToolNames } from "../names/names-table.js";
 import { type HeldEntry, ServerPins } from "../pins/server-pins.js";
 import { renderText } from "../results/render-result.js";
 import type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./catalogue-items.js";
-import { type CatalogueListener, HubEvents, type Listener, type NotificationListener } from "./hub-events.js";
+import {
+  type CatalogueListener,
+  type DefinitionsListener,
+  HubEvents,
+  type Listener,
+  type NotificationListener,
+} from "./hub-events.js";
 import { HubMember } from "./hub-member.js";
 import { HubMembers } from "./hub-members.js";
 import type { CallResult, HubCallOptions, HubOptions, HubWarning } from "./hub-options.js";
@@ -81,6 +87,11 @@ export class Hub implements ToolSource, AsyncDisposable {
   /** Every server, sorted by name. */
   status(): readonly ServerStatus[] {
     return this.#members.sorted().map((member) => statusOf(member, this.#redactor));
+  }
+
+  /** The names of all servers that may run, connected or not. */
+  serverNames(): readonly string[] {
+    return [...this.#members].filter(({ connection }) => connection.state !== "untrusted").map(({ name }) => name);
   }
 
   /** The tools of all connected servers, sorted by server, in the order each server lists them. */
@@ -334,6 +345,14 @@ export class Hub implements ToolSource, AsyncDisposable {
     return () => void this.#events.catalogue.delete(listener);
   }
 
+  /**
+   * Calls the listener with each definition that is new, changed or held, once. Returns a function that removes it.
+   */
+  onDefinitionsChanged(listener: DefinitionsListener): () => void {
+    this.#events.definitions.add(listener);
+    return () => void this.#events.definitions.delete(listener);
+  }
+
   /** Calls the listener when the state of a server has changed. Returns a function that removes it. */
   onStatusChanged(listener: Listener): () => void {
     this.#events.status.add(listener);
@@ -385,6 +404,7 @@ export class Hub implements ToolSource, AsyncDisposable {
         logger: this.#logger,
         plainNames: this.#options.plainNames,
         others: () => this.#members.knownTools(),
+        onNews: (news) => this.#events.defined(definition.name, news),
       }),
       logger: this.#logger,
       env: env ?? getDefaultEnvironment(),

@@ -150,6 +150,11 @@ export function mayBelongTo(name: string, server: string): boolean {
   return bareName(name).startsWith(owner) || bareName(name).startsWith(`mcp${owner}`);
 }
 
+/** The servers whose tool a dotted name can be: more than one if the name of a server starts with another's and a dot. */
+export function ownersOf(dotted: string, servers: readonly string[]): string[] {
+  return servers.filter((server) => dotted.startsWith(`${server}.`));
+}
+
 /** Letters and digits only: names that are written the same in some style have the same bare name. */
 export function bareName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, "");

@@ -1,7 +1,7 @@
 // One file of pins per server in Trunkline's home. Several processes use it at once: whoever changes it reads it again
 // under a lock, so that no approval and no pin is lost.
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isAbsent, isRecord, parseJson, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import { withFileLock } from "../auth/file-lock.js";
@@ -75,12 +75,13 @@ export interface ReadPins {
  * changed since, and returns undefined to leave the file alone.
  */
 export async function updatePins(
-  { path, owner, known }: { path: string; owner: PinOwner; known: ReadPins },
+  { path, owner, known }: { path: string; owner: PinOwner; known?: ReadPins },
   change: (current: PinState) => Promise<PinState | undefined>,
 ): Promise<void> {
   await withFileLock(`${path}.lock`, async (lock) => {
     const current = await readPins(path);
-    const state = await change(current?.text === known.text ? known.state : (current?.state ?? NO_PINS));
+    const isKnown = known !== undefined && current?.text === known.text;
+    const state = await change(isKnown ? known.state : (current?.state ?? NO_PINS));
     if (state === undefined) return;
     await lock.check();
     await writeFileAtomically(path, textOf(owner, state), {
@@ -90,26 +91,6 @@ export async function updatePins(
       flush: false,
     });
   });
-}
-
-/** Every readable file of a home, with its path. */
-export async function allPins(home: string): Promise<{ path: string; owner: PinOwner; state: PinState }[]> {
-  const folder = pinFolder(home);
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (isAbsent(error)) return [];
-    throw error;
-  });
-  const files = await Promise.all(
-    names
-      .filter((name) => name.endsWith(".json") && !name.startsWith("."))
-      .sort()
-      .map(async (name) => {
-        const path = join(folder, name);
-        const read = await readPins(path).catch(() => undefined);
-        return read === undefined ? [] : [{ path, owner: read.owner, state: read.state }];
-      }),
-  );
-  return files.flat();
 }
 
 function textOf({ server, identity }: PinOwner, state: PinState): string {

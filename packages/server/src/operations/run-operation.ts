@@ -13,6 +13,8 @@ export type Policies = readonly PolicyRules[] | (() => Promise<readonly PolicyRu
 
 export interface RunnerOptions {
   readonly policies?: Policies | undefined;
+  /** The names of all servers: two of them can make the name of an operation ambiguous. */
+  readonly serverNames?: (() => readonly string[]) | undefined;
   /** The hint for a call denied by these rules; undefined uses the default. */
   readonly denialHint?: (() => Promise<string | undefined>) | undefined;
   readonly log?: CallLog | undefined;
@@ -66,7 +68,7 @@ async function runOperation(
   params: Params,
   { context, options }: { context: OperationContext; options: RunnerOptions },
 ): Promise<OperationOutcome> {
-  const verdict = await verdictFor(operation, options.policies);
+  const verdict = await verdictFor(operation, options);
   if (verdict === "deny") {
     throw new TrunklineError("DENIED", `The configuration does not allow ${operation.name}.`, {
       hint: (await options.denialHint?.()) ?? 'See "policy" in the configuration.',
@@ -80,11 +82,11 @@ async function runOperation(
 }
 
 /** Loads the matcher only when there are rules: starting a server should not load the client. */
-async function verdictFor({ name }: Operation, policies: Policies | undefined): Promise<PolicyVerdict> {
+async function verdictFor({ name }: Operation, { policies, serverNames }: RunnerOptions): Promise<PolicyVerdict> {
   const rules = typeof policies === "function" ? await policies() : policies;
   if (rules === undefined || rules.length === 0) return "allow";
   const { verdictOn } = await import("@trunkline/client/internal");
-  return verdictOn(name, rules);
+  return verdictOn(name, rules, serverNames?.());
 }
 
 /** Deeper than any meaningful parameters. */

@@ -170,11 +170,16 @@ export class DirectSurface {
     const routes = new Map<string, Operation>();
     const byName = new Map<string, Listed>();
     const collisions: NameCollision[] = [];
+    const configured = new Set(hub.serverNames());
+    const before = new Map([...this.#away, ...(this.#table?.routes ?? [])]);
     const add = (name: string, tool: SourcedTool) => {
-      const other = routes.get(name);
-      if (other?.server === tool.server) return;
-      if (other !== undefined || this.#options.reserved.has(name)) {
-        collisions.push({ name, servers: [other?.server ?? "Trunkline itself", tool.server] });
+      if (routes.get(name)?.server === tool.server) return;
+      // A name stays with its server: another one that connects later must not take it over.
+      const owner = [before.get(name)?.server, routes.get(name)?.server].find(
+        (server) => server !== undefined && server !== tool.server && configured.has(server),
+      );
+      if (owner !== undefined || this.#options.reserved.has(name)) {
+        collisions.push({ name, servers: [owner ?? "Trunkline itself", tool.server] });
         return;
       }
       routes.set(name, passing(hub, tool));
@@ -195,8 +200,7 @@ export class DirectSurface {
       });
     }
     const present = new Set(tools.map(({ server }) => server));
-    const before = [...this.#away, ...(this.#table?.routes ?? [])];
-    this.#away = new Map(before.filter(([name, { server = "" }]) => !present.has(server) && !routes.has(name)));
+    this.#away = new Map([...before].filter(([name, { server = "" }]) => !present.has(server) && !routes.has(name)));
     const definitions = [...byName.values()].map(({ definition }) => definition);
     this.#table = { names, routes, definitions, byName, collisions };
     return this.#table;

@@ -21,10 +21,14 @@ const HOP_CODES: ReadonlySet<number> = new Set([
   RPC_CODES.unsupportedVersion,
 ]);
 
+/** A definition that is new, changed or held. */
+export type DefinitionNews = Parameters<Parameters<Hub["onDefinitionsChanged"]>[0]>[1][number];
+
 /** Notified when lists or a server's state change. */
 interface UpstreamsListener {
   onOpened(hub: Hub): void;
   onCatalogue(changed: readonly ListKind[]): void;
+  onDefinitions(server: string, news: readonly DefinitionNews[]): void;
   onStatus(): void;
 }
 
@@ -70,6 +74,7 @@ export class Upstreams {
         this.#stopListening = [
           hub.onCatalogChanged((changed) => this.#listener?.onCatalogue(changed)),
           hub.onStatusChanged(() => this.#listener?.onStatus()),
+          hub.onDefinitionsChanged((server, news) => this.#listener?.onDefinitions(server, news)),
         ];
         this.#listener?.onOpened(hub);
         return hub;

@@ -38,7 +38,7 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
     tools: hub.tools(),
     renamed: hub.names().renamed(),
   };
-  const safety = safetyOf(context, config);
+  const safety = await safetyOf(context, config);
   if (options.format === "json") {
     const checked = { ...jsonReport(findings), safety: jsonSafety(safety) };
     const report = { ...checked, ...(model === undefined ? {} : { model: jsonModel(model) }) };

@@ -12,12 +12,20 @@ export interface ToolsOptions {
   pattern: string | undefined;
   json?: boolean;
   tokens?: boolean;
+  changes?: boolean;
+  approve?: string[];
   mcp: string | undefined;
 }
 
 /** Lists the tools of all servers, or those that match a name or glob. */
 export async function tools(context: CommandContext, options: ToolsOptions): Promise<number> {
   const { pattern } = options;
+  if (options.changes || options.approve !== undefined) {
+    const { approveDefinitions, showChanges } = await import("./changes.js");
+    return await (options.approve === undefined
+      ? showChanges(context, options)
+      : approveDefinitions(context, { ...options, approve: options.approve }));
+  }
   await using app = openApp(context, { mcp: options.mcp });
   const hub = await app.hub();
   const wanted = pattern === undefined ? undefined : serversOf(pattern, hub);
@@ -40,6 +48,7 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
       ),
     );
   else for (const tool of found) context.out(describe(tool));
+  reportHeld(context, hub, wanted);
   await keepTools(context, hub);
   return EXIT.success;
 }
@@ -65,6 +74,14 @@ function reportFailures(context: CommandContext, hub: Hub, wanted: readonly stri
   }
   if (missing.some(({ state }) => state !== "untrusted")) context.note("`trunkline doctor` says what to do.");
   return missing.length > 0;
+}
+
+/** Reports on stderr which tools are missing from the list because they wait for approval. */
+function reportHeld(context: CommandContext, hub: Hub, wanted: readonly string[] | undefined): void {
+  const held = hub.held().filter(({ kind, server }) => kind === "tools" && (wanted?.includes(server) ?? true));
+  for (const { server, name, reasons } of held)
+    context.note(printable(`${server}.${name} is held: ${reasons.map(({ text }) => text).join("; ")}`));
+  if (held.length > 0) context.note("Review with `trunkline tools --changes`.");
 }
 
 function toJson(tool: SourcedTool, hub: Hub) {
