@@ -45,7 +45,7 @@ describe("a held definition at the terminal", () => {
     expect(changes.stdout).not.toContain("\u001b");
 
     const doctor = await run("doctor");
-    expect(doctor.stdout).toMatch(/definitions {2}3 pinned, 1 held \(bank\.pay\)/);
+    expect(doctor.stdout).toMatch(/definitions +3 pinned, 1 held \(bank\.pay\)/);
 
     expect(await run("tools", "--approve", "bank.nothing")).toMatchObject({ code: expect.any(Number), stdout: "" });
     const approved = await run("tools", "--approve", "bank.pay");
