@@ -6,6 +6,7 @@
  *
  * - `ABORTED`: the caller's own signal stopped the work.
  * - `TIMEOUT`: a deadline passed; the work was stopped, not just the waiting.
+ * - `BUSY`: someone else's question to a person is in the way; the same call may succeed later.
  * - `CLOSED`: used after it was closed.
  * - `INVALID_ARGUMENT`: the caller passed something unusable.
  * - `USAGE`: the command line was used wrongly.
@@ -29,6 +30,7 @@
 export type ErrorCode =
   | "ABORTED"
   | "TIMEOUT"
+  | "BUSY"
   | "CLOSED"
   | "INVALID_ARGUMENT"
   | "USAGE"
@@ -54,13 +56,13 @@ export interface ErrorDetails {
   cause?: unknown;
   /** What to do next, in one actionable sentence. */
   hint?: string;
-  /** Whether the same call may succeed if repeated. Default: only for `TIMEOUT` and `CONNECTION_FAILED`. */
+  /** Whether the same call may succeed if repeated. Default: only for `TIMEOUT`, `BUSY` and `CONNECTION_FAILED`. */
   retryable?: boolean;
   /** Facts for programs: names, numbers, paths. Never secrets. */
   data?: Readonly<Record<string, unknown>>;
 }
 
-const RETRYABLE_BY_DEFAULT: ReadonlySet<ErrorCode> = new Set(["TIMEOUT", "CONNECTION_FAILED"]);
+const RETRYABLE_BY_DEFAULT: ReadonlySet<ErrorCode> = new Set(["TIMEOUT", "BUSY", "CONNECTION_FAILED"]);
 
 /** The only error class. The message says what happened; `hint` says what to do about it. */
 export class TrunklineError extends Error {

@@ -17,6 +17,8 @@ export interface ServiceSettings {
   readonly allowPath?: readonly string[] | undefined;
   readonly spill?: boolean | undefined;
   readonly askPolicy?: "serialize" | "isolate" | "decline" | undefined;
+  /** How long a call waits behind another client's question, in seconds. */
+  readonly askWait?: number | undefined;
   /** Whether to count the tokens of answers: yes if a model reads them. */
   readonly countTokens?: boolean | undefined;
 }

@@ -294,12 +294,13 @@ export class App implements AsyncDisposable {
   }
 
   async #openServiceHub(): Promise<Hub> {
-    const { askPolicy, names } = this.#options.service ?? {};
+    const { askPolicy, askWait, names } = this.#options.service ?? {};
     return await this.#openHub({
       // The client that made a call answers its questions, and declares what it supports.
       answers: { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: { listChanged: true } },
       logLevel: "info",
       ...(askPolicy === undefined ? {} : { askPolicy }),
+      ...(askWait === undefined ? {} : { askWaitMs: askWait * 1000 }),
       plainNames: names === "plain",
     });
   }

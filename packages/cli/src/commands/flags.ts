@@ -64,8 +64,8 @@ export function mcpOption(): Option {
   return new Option("--mcp <path>", "use only this configuration file");
 }
 
-export function secondsOption(description: string): Option {
-  return new Option("--timeout <seconds>", description).argParser((text) => {
+export function secondsOption(description: string, flags = "--timeout <seconds>"): Option {
+  return new Option(flags, description).argParser((text) => {
     const seconds = Number(text);
     if (seconds > 0 && seconds <= 86_400) return seconds;
     throw new TrunklineError("USAGE", `"${text}" is not a number of seconds.`);

@@ -1,7 +1,7 @@
 // Passes a server's question to the channel of its call. Elicitations are vetted first; everything else, and every valid
 // answer, is passed on unchanged.
 import { ProtocolError } from "@modelcontextprotocol/client";
-import { abortable, isRecord, type Logger, messageOf, TrunklineError } from "@trunkline/core";
+import { abortable, isRecord, type Logger, messageOf, TrunklineError, toOneLine } from "@trunkline/core";
 import { isQuestionMethod, QUESTION_CAPABILITIES, RPC_CODES } from "@trunkline/protocol";
 import type { Channel, Question, QuestionContext, Root } from "./channel.js";
 import type { Call } from "./in-flight.js";
@@ -31,6 +31,8 @@ export class Answering {
   async ask(call: Call, question: Question, signal: AbortSignal, key?: string): Promise<Record<string, unknown>> {
     this.count(call);
     call.deadline.pause();
+    const text = shortQuestion(question);
+    call.open.add(text);
     try {
       return await this.#put(question, call.channel, {
         server: this.#options.server,
@@ -39,6 +41,7 @@ export class Answering {
         ...(key === undefined ? {} : { key }),
       });
     } finally {
+      call.open.delete(text);
       call.deadline.resume();
     }
   }
@@ -116,6 +119,15 @@ export class Answering {
     channel.log?.({ server, level: "warning", data: reason });
     return undefined;
   }
+}
+
+const LONGEST_SHOWN = 80;
+
+/** A question in a few words, for the callers that have to wait for its answer. */
+function shortQuestion({ method, params = {} }: Question): string {
+  if (method !== "elicitation/create" || typeof params.message !== "string") return method;
+  const text = toOneLine(params.message);
+  return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}…`;
 }
 
 /** Whether the channel can answer a question. Elicitation modes are declared individually. */

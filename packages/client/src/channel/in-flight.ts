@@ -1,7 +1,8 @@
 // Tracks the calls in flight on one connection, and which call a server's request belongs to.
 //
 // A legacy stdio server does not say which call a question belongs to. With one channel in flight the owner is clear.
-// With several it is not, so either only one is allowed at a time (`serialize`), or the question is declined.
+// With several it is not, so either only one is allowed at a time (`serialize`), or the question is declined. Most
+// servers never ask, so channels take turns only at a server that has asked.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Deadline } from "@trunkline/core";
 import { type Channel, canAnswer, partyOf, runOutsideChannels } from "./channel.js";
@@ -15,6 +16,19 @@ export interface Call {
   readonly deadline: Deadline;
   /** How many questions the call has caused. */
   questions: number;
+  /** The questions that wait for an answer, as a person reads them. */
+  readonly open: Set<string>;
+}
+
+/** What a call may wait for. */
+interface TurnLimits {
+  readonly signal: AbortSignal;
+  /** Whether to wait at all; otherwise the call only counts as being in flight. */
+  readonly waits: boolean;
+  /** How long to wait behind a question that nobody answers. */
+  readonly waitMs: number;
+  /** Creates the error for a call that has waited too long. */
+  readonly onBusy: (question: string) => Error;
 }
 
 interface Waiting {
@@ -42,25 +56,12 @@ export class InFlightTable {
 
   /**
    * Waits until no other channel that could be asked is in flight. Channels take turns in order of arrival, so a busy
-   * one does not block the others.
+   * one does not block the others. A call does not wait longer than `waitMs` behind a question: whoever is asked may
+   * never answer.
    */
-  async turn(channel: Channel | undefined, signal: AbortSignal): Promise<Disposable> {
-    if (!this.#mayEnter(channel)) {
-      await new Promise<void>((resolve, reject) => {
-        const waiting: Waiting = { channel, admit: () => settle(resolve) };
-        const settle = (end: () => void) => {
-          signal.removeEventListener("abort", onAbort);
-          end();
-        };
-        const onAbort = () => {
-          this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-          settle(() => reject(signal.reason));
-        };
-        this.#waiting.push(waiting);
-        if (signal.aborted) onAbort();
-        else signal.addEventListener("abort", onAbort, { once: true });
-      });
-    } else this.#count(channel, 1);
+  async turn(channel: Channel | undefined, limits: TurnLimits): Promise<Disposable> {
+    if (limits.waits && !this.#mayEnter(channel)) await this.#wait(channel, limits);
+    else this.#count(channel, 1);
     let left = false;
     return {
       [Symbol.dispose]: () => {
@@ -70,6 +71,31 @@ export class InFlightTable {
         this.#admitNext();
       },
     };
+  }
+
+  async #wait(channel: Channel | undefined, { signal, waitMs, onBusy }: TurnLimits): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const settle = (end: () => void) => {
+        clearInterval(timer);
+        signal.removeEventListener("abort", onAbort);
+        end();
+      };
+      const giveUp = (reason: unknown) => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        settle(() => reject(reason));
+      };
+      const waiting: Waiting = { channel, admit: () => settle(resolve) };
+      const onAbort = () => giveUp(signal.reason);
+      const timer = setInterval(() => {
+        const [question] = [...this.#calls].flatMap(({ open }) => [...open]);
+        // Nobody is asked: the other calls just take long, and their own timeouts end them.
+        if (question !== undefined) giveUp(onBusy(question));
+      }, waitMs);
+      timer.unref();
+      this.#waiting.push(waiting);
+      if (signal.aborted) onAbort();
+      else signal.addEventListener("abort", onAbort, { once: true });
+    });
   }
 
   #mayEnter(channel: Channel | undefined): boolean {

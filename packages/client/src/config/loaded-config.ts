@@ -31,7 +31,10 @@ export interface EntrySettings {
   /** The size limit for one message of the server. Default: that of the hub. */
   readonly maxMessageBytes?: number;
   readonly tools?: ToolFilter;
-  /** False: the server never asks questions during a call, so its calls need not wait for each other. */
+  /**
+   * True: the server asks questions during calls, so the calls of different channels take turns from the start. False:
+   * it never does. By default, they take turns once it has asked.
+   */
   readonly asks?: boolean;
   /** Tools that only read although the server does not say so: globs over tool names. */
   readonly readOnly?: readonly string[];

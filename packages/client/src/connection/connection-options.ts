@@ -47,6 +47,8 @@ export interface AskingOptions {
   /** The channel for calls without their own, and for questions outside any call. */
   channel: Channel | undefined;
   policy: AskPolicy;
+  /** With the policy `serialize`: how long a call waits behind another channel's unanswered question. */
+  waitMs: number;
   abilities: Abilities;
   /** A server that asks more questions than this during one call is assumed to ask forever. */
   maxQuestions: number;

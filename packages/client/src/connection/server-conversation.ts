@@ -68,6 +68,8 @@ export class Conversation {
   /** Calls that became tasks, by task id. */
   readonly #tasks = new Map<string, Call>();
   #lastToken = 0;
+  /** Whether the server has asked for a person or a model during a call. From then on, channels take turns. */
+  #hasAsked = false;
   /** The level set for this server only. */
   #logLevel: string | undefined;
 
@@ -100,7 +102,7 @@ export class Conversation {
     if (signal !== undefined) setMaxListeners(0, signal);
     const channel = options.channel ?? currentChannel() ?? this.#options.channel;
     const asking = ASKING_METHODS.has(request.method);
-    using _turn = asking && this.#takesTurns(generation) ? await this.#turn(channel, signal, what) : undefined;
+    using _turn = asking && this.#mayTakeTurns(generation) ? await this.#turn(channel, signal, what) : undefined;
     using deadline = startDeadline({
       what,
       timeoutMs,
@@ -108,7 +110,7 @@ export class Conversation {
       hint: 'Raise "callTimeout" in the server\'s entry to allow more seconds.',
     });
     const tool = request.method === "tools/call" ? String(request.params.name) : undefined;
-    const call: Call = { channel, tool, deadline, questions: 0 };
+    const call: Call = { channel, tool, deadline, questions: 0, open: new Set() };
     using _listed = asking ? this.#table.add(call) : undefined;
     const onProgress = (progress: ToolProgress) => {
       deadline.extend();
@@ -127,6 +129,7 @@ export class Conversation {
   async answer(question: Question, signal: AbortSignal): Promise<Record<string, unknown>> {
     // A task's question names its task. Over HTTP a call's question arrives on the call's own stream; elsewhere only
     // the table can tell.
+    if (question.method !== "roots/list") this.#hasAsked = true;
     const owner = this.#tasks.get(relatedTaskOf(question) ?? "") ?? currentCall() ?? this.#table.owner();
     if (owner === "several") {
       this.#options.logger.warn("declined a question that arrived while several channels had calls in flight", {
@@ -305,10 +308,10 @@ export class Conversation {
   }
 
   /**
-   * Whether calls must take turns: a legacy server without a stream per request cannot say which call its question
-   * belongs to.
+   * Whether calls may have to take turns: a legacy server without a stream per request cannot say which call its
+   * question belongs to.
    */
-  #takesTurns(generation: Generation): boolean {
+  #mayTakeTurns(generation: Generation): boolean {
     const { policy, definition } = this.#options;
     return (
       policy === "serialize" && definition.asks !== false && !generation.hasOwnStreams && generation.era === "legacy"
@@ -316,8 +319,17 @@ export class Conversation {
   }
 
   async #turn(channel: Channel | undefined, signal: AbortSignal | undefined, what: string): Promise<Disposable> {
+    const { definition, waitMs } = this.#options;
     try {
-      return await this.#table.turn(channel, signal ?? new AbortController().signal);
+      return await this.#table.turn(channel, {
+        signal: signal ?? new AbortController().signal,
+        waits: this.#hasAsked || definition.asks === true,
+        waitMs,
+        onBusy: (question) =>
+          new TrunklineError("BUSY", `Server "${this.#server}" waits for another client's answer to "${question}".`, {
+            hint: "Try again when that question is answered. With `--ask-policy isolate`, each client gets its own process of the server.",
+          }),
+      });
     } catch (error) {
       throw signal?.aborted ? abortError(signal, what) : error;
     }

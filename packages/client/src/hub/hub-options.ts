@@ -38,6 +38,11 @@ export interface HubOptions {
    * Default `serialize`.
    */
   askPolicy?: AskPolicy;
+  /**
+   * With the policy `serialize`: how long a call waits behind a question that another channel has not answered, before
+   * it fails with `BUSY`. Default 10 seconds.
+   */
+  askWaitMs?: number;
   /** A call with more questions than this fails. Default 50. */
   maxQuestions?: number;
   /**

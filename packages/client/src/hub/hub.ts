@@ -44,6 +44,7 @@ import {
 import { redactedError, type ServerStatus, statusOf, warningsOf } from "./hub-status.js";
 import { type ResourceListener, Subscriptions } from "./resource-subscriptions.js";
 
+const DEFAULT_ASK_WAIT_MS = 10_000;
 const DEFAULT_MAX_QUESTIONS = 50;
 
 /** All servers of a configuration as one catalogue of tools. Open it with {@link openHub}. */
@@ -417,6 +418,7 @@ export class Hub implements ToolSource, AsyncDisposable {
       asking: {
         channel,
         policy: this.#options.askPolicy ?? "serialize",
+        waitMs: this.#options.askWaitMs ?? DEFAULT_ASK_WAIT_MS,
         abilities: { ...(this.#roots === undefined ? {} : { roots: { listChanged: true } }), ...answers },
         maxQuestions: this.#options.maxQuestions ?? DEFAULT_MAX_QUESTIONS,
         roots: () => this.#roots,

@@ -116,7 +116,10 @@ describe("200 calls from 20 channels, each of which is asked something", () => {
   it.each(["serialize", "isolate"] as const)(
     "get their own answers from a legacy server over stdio with the policy %s",
     async (policy) => {
-      await using hub = await open(stdio("asking", ["--legacy-only"], { connectTimeoutMs: 60_000 }), policy);
+      await using hub = await open(
+        stdio("asking", ["--legacy-only"], { asks: true, connectTimeoutMs: 60_000 }),
+        policy,
+      );
       expect(hub.status()[0]?.revision).toBe("2025-11-25");
       await expectEveryAnswerAtItsCaller(hub);
     },

@@ -1,7 +1,7 @@
 import { LOG_LEVELS, TrunklineError } from "@trunkline/core";
 import { Command, Option } from "commander";
 import { EXIT } from "../../app/exit-codes.js";
-import { type Cli, mcpOption, mcpPathOf, storeOption } from "../flags.js";
+import { type Cli, mcpOption, mcpPathOf, secondsOption, storeOption } from "../flags.js";
 import type { ServeOptions } from "./run.js";
 
 const SERVE_NOTES = `
@@ -60,6 +60,7 @@ function addServeOptions(command: Command): Command {
         .choices(["serialize", "isolate", "decline"])
         .default("serialize"),
     )
+    .addOption(secondsOption("how long a call waits behind another client's question", "--ask-wait <seconds>"))
     .addOption(new Option("--log-level <level>", "log level on stderr").choices([...LOG_LEVELS]))
     .addHelpText("after", SERVE_NOTES);
 }

@@ -24,6 +24,8 @@ export interface ServeOptions {
   allowWrite?: readonly string[];
   spill: boolean;
   askPolicy: "serialize" | "isolate" | "decline";
+  /** In seconds. */
+  askWait?: number;
   logLevel?: LogLevel;
 }
 
@@ -37,9 +39,9 @@ export async function serve(given: CommandContext, options: ServeOptions): Promi
   const context = withLogLevel(given, options.logLevel);
   requireNoChain(context.env);
   requireFolders(context, options);
-  const { mcp, store, surface, names, prompts, spill, askPolicy } = options;
+  const { mcp, store, surface, names, prompts, spill, askPolicy, askWait } = options;
   const allowPath = [...(options.allowPath ?? []), ...(options.allowWrite ?? [])];
-  const service = { surface, names, prompts, allowPath, spill, askPolicy, countTokens: true };
+  const service = { surface, names, prompts, allowPath, spill, askPolicy, askWait, countTokens: true };
   noteFolders(context, allowPath);
   await using app = openApp(context, { mcp, store, config: "live", service });
   await (options.http ? serveHttp(app, options) : serveStdio(app, options));
