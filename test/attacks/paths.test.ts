@@ -1,8 +1,11 @@
 // A client reaches only the files in its allowed folders, over every transport.
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Channel } from "@trunkline/client";
 import { describe, expect, it } from "vitest";
+import type { Caller } from "../../packages/server/src/interfaces/exchange.js";
+import { exchangeOf, openBench } from "../../packages/server/test/operations/support.js";
 import { outcomeOf, seen } from "../e2e/command.js";
 import { ServedStdio } from "../e2e/serve-stdio-client.js";
 import { asking, attempt, Machine } from "./paths-support.js";
@@ -423,6 +426,62 @@ describe("a client that can ask its user", () => {
         code: "DENIED",
       });
     expect(client.asked).toEqual([]);
+  });
+});
+
+describe("a question about files", () => {
+  /** Tries to add a file outside the workspace for a client that accepts everything. */
+  async function addOutside(caller: Partial<Caller>) {
+    const asked: unknown[] = [];
+    const channel: Channel = {
+      abilities: { elicitation: { form: {} } },
+      ask: async ({ params }) => {
+        asked.push(params);
+        return { action: "accept", content: { allow: "always" } };
+      },
+    };
+    await using bench = await openBench({ rememberPaths: async () => {} });
+    const path = join(bench.workspace, "..", `${basename(bench.workspace)}.txt`);
+    writeFileSync(path, "outside");
+    try {
+      await bench.run("add", { path }, exchangeOf({ caller, channel }));
+      return { asked, code: undefined };
+    } catch (error) {
+      return { asked, code: (error as { code: string }).code };
+    } finally {
+      rmSync(path);
+    }
+  }
+
+  it.each(["anonymous", "someone"])(
+    "is not put to a client of the principal %s, which could answer it itself",
+    async (principal) => {
+      const { asked, code } = await addOutside({ endpoint: "http", principal });
+      expect({ asked, code }).toEqual({ asked: [], code: "DENIED" });
+    },
+  );
+
+  it("does not let a client over HTTP change the user's settings", async () => {
+    const { asked, code } = await addOutside({ endpoint: "http", principal: "default" });
+    expect(JSON.stringify(asked)).not.toContain("always");
+    expect(code).toBe("DENIED");
+  });
+});
+
+describe("an agent that the user has started", () => {
+  it("is a client: it reaches only the workspace", async () => {
+    using machine = new Machine();
+    const key = join(machine.home, ".ssh", "id_rsa");
+    const turns = [
+      { tool: "execute", args: { operations: [{ op: "add", params: { path: key } }] } },
+      { tool: "execute", args: { operations: [{ op: "add", params: { path: ".env" } }] } },
+      { text: "Done." },
+    ];
+    machine.put("code/app/script.jsonl", turns.map((turn) => `${JSON.stringify(turn)}\n`).join(""));
+    const args = ["agent", "--provider", "echo", "--script", "script.jsonl", "--surface", "composite", "--yes", "Go."];
+    const { stdout, stderr } = await machine.run(args, { cwd: machine.project });
+    expect(stdout).toBe("Done.\n");
+    expect(stderr.match(/DENIED/g)).toHaveLength(2);
   });
 });
 

@@ -126,11 +126,12 @@ async function findUpward(
  * Finds the nearest folder with a `.trunkline` other than the user's own, or else the repository root, or else this
  * folder.
  */
-async function nearestWorkspace({ folders, home, cwd }: FindOptions): Promise<string> {
+async function nearestWorkspace({ folders, home, userHome, cwd }: FindOptions): Promise<string> {
   for (const folder of folders) {
     const own = join(folder, FOLDER);
     if ((await exists(own)) && !(await isSame(own, home))) return folder;
-    if (await exists(join(folder, ".git"))) return folder;
+    // Some people keep their home folder in Git. That does not make it the workspace of everything in it.
+    if ((await exists(join(folder, ".git"))) && !isWithin(resolve(userHome), folder)) return folder;
   }
   return resolve(cwd);
 }

@@ -184,6 +184,12 @@ describe("finding configuration", () => {
     expect(config.workspaceFolder).toBe(join(place.cwd, expected));
   });
 
+  it("does not make a home folder that is kept in Git the workspace of everything in it", async () => {
+    using place = new Place({ "a/file": "" });
+    const cwd = join(place.cwd, "a");
+    expect((await place.load({ cwd, env: { HOME: place.cwd } })).workspaceFolder).toBe(cwd);
+  });
+
   it("stops when the signal aborts", async () => {
     using place = new Place({ ".trunkline/mcp.json": one("a") });
     await expect(place.load({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });

@@ -95,6 +95,33 @@ describe("download.allowPrivate", () => {
   });
 });
 
+describe("paths", () => {
+  it("has an effect in the user's settings", async () => {
+    const paths = { read: ["~/notes", "/data"], write: ["~/out"], outside: "deny" };
+    using place = new Place({ "home/settings.json": { ...servers, paths } });
+    expect((await place.load()).settings?.paths).toEqual(paths);
+  });
+
+  it("has no effect in a project's file: a repository must not let clients out of it", async () => {
+    using place = new Place({ ".trunkline/settings.json": { ...servers, paths: { read: ["/"], outside: "ask" } } });
+    const config = await place.load();
+    expect(config.settings?.paths).toBeUndefined();
+    expect(said(config).join("\n")).toContain('"paths" has an effect only in your own settings');
+  });
+
+  it.each([
+    [["~/notes"], undefined],
+    [{ read: "~/notes" }, { read: [], write: [] }],
+    [{ write: ["notes", "/data"] }, { read: [], write: ["/data"] }],
+    [{ outside: "allow" }, { read: [], write: [], outside: "deny" }],
+  ])("says what is wrong with %j", async (paths, expected) => {
+    using place = new Place({ "home/settings.json": { ...servers, paths } });
+    const config = await place.load();
+    expect(config.settings?.paths).toEqual(expected);
+    expect(said(config).join("\n")).toContain('"paths');
+  });
+});
+
 describe("agent.allow", () => {
   it("has an effect in the user's settings, across all their files", async () => {
     using place = new Place({ "home/settings.json": { ...servers, agent: { allow: ["docs.*", "wiki.add"] } } });

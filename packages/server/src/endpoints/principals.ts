@@ -1,8 +1,9 @@
 // Whose request it is. Each token belongs to a principal; without tokens, all clients are one.
 import { createHash, timingSafeEqual } from "node:crypto";
+import { DEFAULT_PRINCIPAL } from "../interfaces/exchange.js";
 
-/** The principal of the endpoint's own token. */
-export const DEFAULT_PRINCIPAL = "default";
+export { DEFAULT_PRINCIPAL };
+
 /** The principal of all clients of an endpoint that requires no token. */
 export const ANONYMOUS_PRINCIPAL = "anonymous";
 

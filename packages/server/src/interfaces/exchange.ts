@@ -4,6 +4,9 @@ import type { Channel } from "@trunkline/client";
 import type { ToolProgress } from "@trunkline/core";
 import type { Era } from "@trunkline/protocol";
 
+/** The principal of an HTTP endpoint's own token, which only the user can read. */
+export const DEFAULT_PRINCIPAL = "default";
+
 /** What is known about a client. */
 export interface Caller {
   /**

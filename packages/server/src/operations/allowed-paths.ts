@@ -9,9 +9,11 @@ import {
   isSensitiveToRead,
   isSensitiveToWrite,
   isWithin,
+  LOCAL_PRINCIPAL,
   printable,
   TrunklineError,
 } from "@trunkline/core";
+import { DEFAULT_PRINCIPAL, type Exchange } from "../interfaces/exchange.js";
 import type { OperationContext } from "../interfaces/operation.js";
 import {
   AllowedFolders,
@@ -113,7 +115,7 @@ export class Places {
     const granted = new Set(await this.folders.known(context.exchange.caller, "write"));
     const open = files.filter((file) => !granted.has(file));
     if (open.length === 0) return true;
-    if (!canAsk(context.exchange) || open.length > MOST_ASKED) return false;
+    if (!mayAsk(context.exchange) || open.length > MOST_ASKED) return false;
     const message = `Allow ${operation} to write these files? Other programs execute or obey them, or what they would replace is not in the store: ${open.map(shownPath).join(", ")}`;
     return await this.#ask({ message, operation, context, paths: { read: [], write: open } });
   }
@@ -128,7 +130,7 @@ export class Places {
     if (first === undefined) return;
     const [path, concern] = first;
     const isDenied = [...concerns.values()].includes("outside") && (await this.folders.outside()) === "deny";
-    if (isDenied || !canAsk(context.exchange) || concerns.size > MOST_ASKED) throw this.#refusal(path, concern);
+    if (isDenied || !mayAsk(context.exchange) || concerns.size > MOST_ASKED) throw this.#refusal(path, concern);
     const list = [...concerns].map(([{ real }, why]) => `${shownPath(real)} (${CONCERNS[why]})`).join(", ");
     const verbs = new Set([...concerns.keys()].map(({ use }) => (use === "read" ? "read" : "write")));
     const message = `Allow ${operation} to ${[...verbs].join(" and ")} ${list}?`;
@@ -244,6 +246,15 @@ export class Places {
       });
     }
   }
+}
+
+/**
+ * Whether a question about files reaches the user: a client of somebody else, with a token of its own or without one,
+ * would only approve its own request.
+ */
+function mayAsk(exchange: Exchange): boolean {
+  const { principal } = exchange.caller;
+  return (principal === LOCAL_PRINCIPAL || principal === DEFAULT_PRINCIPAL) && canAsk(exchange);
 }
 
 /** The user has to see every path that a question is about, so longer lists are refused. */

@@ -155,7 +155,7 @@ function noteFolders(context: CommandContext, allowPath: readonly string[]): voi
   const workspace = workspaceOf(context);
   if (workspace.folder !== undefined || allowPath.length > 0) return;
   context.note(
-    `Clients have no allowed folder: ${context.cwd} cannot be the workspace, because ${workspace.reason}. Start the server in a project, or name a folder with --allow-path.`,
+    `Clients have no allowed folder here: ${context.cwd} cannot be the workspace, because ${workspace.reason}. They can use the folders that their editor has open; to allow more, start the server in a project or with --allow-path <folder>.`,
   );
 }
 
