@@ -232,7 +232,7 @@ describe("trunkline trust", () => {
     const refused = await place.run(["trust"]);
     expect(refused.code).toBe(2);
     expect(refused.stdout).toContain(
-      `${projectFileOf(place)}\n  hello: ${hello.command} ${hello.args[0]} (env: TOKEN)`,
+      `${projectFileOf(place)}\n  hello: ${hello.command} ${hello.args[0]} (env: TOKEN=<redacted>)`,
     );
     expect(refused.stderr).toContain("no terminal");
     expect(refused.stderr).toContain("trunkline trust --yes");
@@ -247,11 +247,14 @@ describe("trunkline trust", () => {
     expect((await place.run(["trust"])).stdout).toContain("Already approved.");
   });
 
-  it("asks again if the file would run something else, but not if only values changed", async () => {
+  it("asks again if the file would run something else, but not if it only waits longer", async () => {
     using place = new Place(config);
     await place.run(["trust", "--yes"]);
-    place.write(".trunkline/mcp.json", { servers: { hello: { ...hello, env: { TOKEN: "another" } } } });
+    const env = { TOKEN: "s3cr3t-v4lue" };
+    place.write(".trunkline/mcp.json", { servers: { hello: { timeout: 9, ...hello, env } } });
     expect(await statesOf(place)).toEqual({ hello: "enabled" });
+    place.write(".trunkline/mcp.json", { servers: { hello: { ...hello, env: { TOKEN: "another" } } } });
+    expect(await statesOf(place)).toEqual({ hello: "untrusted" });
     place.write(".trunkline/mcp.json", { servers: { hello: { command: "evil" } } });
     expect(await statesOf(place)).toEqual({ hello: "untrusted" });
   });

@@ -53,7 +53,7 @@ export async function findModelSettings(
   context: CommandContext,
   flags: ModelFlags,
 ): Promise<ModelSettings | undefined> {
-  const env = new Variables(context, await readDotEnv(await foldersUpward(context.cwd), context.signal));
+  const env = new Variables(context, await readDotEnv(await foldersUpward(context.cwd), context));
   const ofEnv = env.get("TRUNKLINE_PROVIDER");
   // Model, endpoint and key from the environment belong to the provider it names.
   const isOther = flags.provider !== undefined && ofEnv !== undefined && ofEnv.value !== flags.provider;

@@ -82,6 +82,8 @@ export class App implements AsyncDisposable {
   #attaching: Promise<void> | undefined;
   readonly #service = new Once<OpenedService>();
   #closing: Promise<void> | undefined;
+  /** Files whose approval by an earlier version no longer counts, and that the user was told about. */
+  readonly #askedAgain = new Set<string>();
 
   constructor(context: CommandContext, options: AppOptions) {
     this.context = context;
@@ -253,6 +255,15 @@ export class App implements AsyncDisposable {
     });
     // From now on the configuration's secrets are redacted in all output.
     redactor.add(...config.secrets);
+    for (const { path, scope, exists } of config.files) {
+      const isOpen =
+        scope === "project" && exists && config.servers.some(({ file, trusted }) => file === path && !trusted);
+      if (!isOpen || this.#askedAgain.has(path) || !(await trust.wasTrusted(path))) continue;
+      this.#askedAgain.add(path);
+      this.context.note(
+        `Approvals now also cover env, headers and the project's folder, so ${path} has to be approved once more: trunkline trust`,
+      );
+    }
     return config;
   }
 

@@ -22,6 +22,8 @@ export interface ConfigSource {
    * project. Absent for the user's own files: their servers run outside every project.
    */
   readonly defaultCwd?: string;
+  /** The folder that a project's file must not leave through links. Default: `workspaceFolder`. */
+  readonly boundary?: string;
   /** How the user named the file; absent if it was found by searching. */
   readonly namedBy?: string;
 }
@@ -31,6 +33,8 @@ interface FindOptions {
   readonly env: (name: string) => string | undefined;
   readonly dotEnv: DotEnv;
   readonly folders: readonly string[];
+  /** The git root, if there is one. */
+  readonly repository: string | undefined;
   readonly home: string | undefined;
   readonly userHome: string;
   readonly mcpPath: string | undefined;
@@ -94,7 +98,9 @@ export async function foldersUpward(cwd: string): Promise<string[]> {
  * and has project scope: the author of a repository also writes its `.env`, and must not be able to approve what it
  * runs.
  */
-function namedFile(options: FindOptions): { path: string; namedBy: string; scope: ConfigScope } | undefined {
+function namedFile(
+  options: FindOptions,
+): { path: string; namedBy: string; scope: ConfigScope; boundary?: string } | undefined {
   const { cwd, mcpPath, userHome } = options;
   if (mcpPath !== undefined) {
     if (mcpPath !== "") return { path: resolve(cwd, withHome(mcpPath, userHome)), namedBy: "--mcp", scope: "explicit" };
@@ -105,7 +111,8 @@ function namedFile(options: FindOptions): { path: string; namedBy: string; scope
   const { value, folder = cwd } = options.dotEnv.get(MCP_FILE_VARIABLE) ?? {};
   if (!value) return undefined;
   const namedBy = `${MCP_FILE_VARIABLE} in ${join(folder, ".env")}`;
-  return { path: resolve(folder, withHome(value, userHome)), namedBy, scope: "project" };
+  const boundary = options.repository ?? folder;
+  return { path: resolve(folder, withHome(value, userHome)), namedBy, scope: "project", boundary };
 }
 
 const MCP_FILE_VARIABLE = "TRUNKLINE_MCP_FILE";
@@ -146,6 +153,18 @@ async function projectAround(path: string, home: string | undefined): Promise<st
   return dirname(folder);
 }
 
+/** Returns the git root among folders from {@link foldersUpward}. */
+export async function repositoryOf(folders: readonly string[]): Promise<string | undefined> {
+  const last = folders.at(-1);
+  return last !== undefined && (await exists(join(last, ".git"))) ? last : undefined;
+}
+
+/** Whether a path inside a folder leads out of it through a link. */
+export async function leavesFolder(path: string, folder: string): Promise<boolean> {
+  if (!isWithin(path, folder)) return false;
+  return !isWithin(await realPath(path), await realPath(folder));
+}
+
 /** Resolves links as far as possible. */
 export async function realPath(path: string): Promise<string> {
   try {
@@ -177,14 +196,29 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
+interface DotEnvOptions {
+  /** A link in this folder may lead anywhere: it is the user's own. */
+  readonly userHome?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with each `.env` that is a link out of its folder or repository. It is not read. */
+  readonly onLink?: ((path: string) => void) | undefined;
+}
+
 /**
  * Reads the variables of all `.env` files in these folders, ordered nearest first. For each name, the nearest file
  * wins.
  */
-export async function readDotEnv(folders: readonly string[], signal: AbortSignal | undefined): Promise<DotEnv> {
+export async function readDotEnv(folders: readonly string[], options: DotEnvOptions = {}): Promise<DotEnv> {
   const found = new Map<string, { value: string; folder: string }>();
+  const repository = await repositoryOf(folders);
   for (const folder of folders) {
-    const text = await readOptional(join(folder, ".env"), signal);
+    const path = join(folder, ".env");
+    if (!(await exists(path))) continue;
+    if (folder !== options.userHome && (await leavesFolder(path, repository ?? folder))) {
+      options.onLink?.(path);
+      continue;
+    }
+    const text = await readOptional(path, options.signal);
     if (text === undefined) continue;
     for (const [name, value] of Object.entries(parseEnvFile(text))) {
       if (!found.has(name)) found.set(name, { value, folder });

@@ -1,59 +1,144 @@
 // Describes what a file would run, as stored for trust and as shown to the user. Based on the unexpanded text, so it
-// does not change with the environment and contains no values.
+// does not change with the environment.
 import { createHash } from "node:crypto";
-import { printable } from "@trunkline/core";
+import { isRecord, isSecretName, printable, REDACTED, redactedArgs, redactedUrl } from "@trunkline/core";
+import { inputIdsIn } from "./expand.js";
+import type { InputDescription } from "./inputs.js";
 import type { CheckedEntry } from "./server-entries.js";
 
+/** What decides about the entries of a file, besides the entries themselves. */
+interface Surroundings {
+  /** The project's folder, without links. The same file elsewhere runs other programs. */
+  readonly workspaceFolder: string;
+  /** The file's inputs, by id. */
+  readonly inputs: ReadonlyMap<string, InputDescription>;
+}
+
+/** Fields that decide neither what runs nor where data goes. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  ...["at", "file", "scope", "disabled", "lazy", "connectTimeoutMs", "callTimeoutMs"],
+]);
+
 /**
- * Hashes (SHA-256) names, commands, args, URLs, working directories, env file paths, and the names (never values) of
- * env, headers and auth. Key order, formatting and `disabled` do not matter. Unreadable entries would not run, so they
- * do not count until they are fixed.
+ * Hashes (SHA-256) the project's folder and everything in the entries that decides what runs or where data goes,
+ * including the unexpanded values of env, headers and auth, and the inputs they refer to. Key order, formatting, timeouts
+ * and `disabled` do not matter. Unreadable entries would not run, so they do not count until they are fixed.
  */
-export function fingerprintOf(entries: readonly CheckedEntry[]): string {
+export function fingerprintOf(entries: readonly CheckedEntry[], { workspaceFolder, inputs }: Surroundings): string {
   const canonical = entries
-    .map((entry) => [
-      entry.name,
-      entry.type,
-      entry.command?.text ?? null,
-      entry.args.map(({ text }) => text),
-      entry.url?.text ?? null,
-      entry.cwd?.text ?? null,
-      entry.envFile?.text ?? null,
-      entry.env.map(({ name }) => name).sort(),
-      entry.headers.map(({ name }) => name.toLowerCase()).sort(),
-      // Only if present, so entries without it keep their fingerprint.
-      ...(entry.readOnly === undefined ? [] : [{ readOnly: [...entry.readOnly].sort() }]),
-      ...(entry.pin === undefined ? [] : [{ pin: entry.pin }]),
-      ...(entry.auth === undefined ? [] : [[entry.auth.grant, ...Object.keys(entry.auth.texts).sort()]]),
-    ])
+    .map((entry) => [canonicalEntry(entry), inputsOf(entry, inputs)])
     .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-  return createHash("sha256").update(JSON.stringify(canonical)).digest("hex");
+  return createHash("sha256")
+    .update(JSON.stringify([workspaceFolder, canonical]))
+    .digest("hex");
+}
+
+/** Covers every field that is not known to be harmless, so a new field is covered from the start. */
+function canonicalEntry(entry: CheckedEntry): unknown {
+  const { env, headers, ...rest } = entry;
+  const pairs = (list: CheckedEntry["env"]) => list.map(({ name, text }) => [name, text]).sort(byText);
+  const fields = Object.entries(rest).filter(([field]) => !HARMLESS.has(field));
+  return {
+    ...(canonical(Object.fromEntries(fields)) as Record<string, unknown>),
+    env: pairs(env),
+    headers: pairs(headers.map((header) => ({ ...header, name: header.name.toLowerCase() }))),
+  };
+}
+
+/** Sorts keys and reduces strings with a position to the string. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (!isRecord(value)) return value;
+  if (typeof value.text === "string" && "at" in value) return value.text;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(byText)
+      .map(([key, item]) => [key, canonical(item)]),
+  );
+}
+
+function byText(a: readonly unknown[], b: readonly unknown[]): number {
+  return String(a[0]) < String(b[0]) ? -1 : 1;
+}
+
+/** Returns the inputs an entry refers to. A default is used if there is no one to ask. */
+function inputsOf(entry: CheckedEntry, inputs: Surroundings["inputs"]): [string, unknown][] {
+  if (entry.dialect !== "servers") return [];
+  const texts = [entry.command, ...entry.args, entry.url, entry.cwd, entry.envFile, ...entry.env, ...entry.headers];
+  const leaves = [...texts, ...Object.values(entry.auth?.texts ?? {})];
+  const ids = new Set(leaves.flatMap((leaf) => (leaf === undefined ? [] : inputIdsIn(leaf.text))));
+  return [...ids].sort().map((id) => [id, canonical(inputs.get(id) ?? null)]);
 }
 
 /**
- * Describes each entry in one line: the command or URL, and anything else with an effect. Safe to print on a terminal.
+ * Describes each entry in one line: the command or URL, and everything else with an effect. Literal secrets are hidden
+ * if they cannot be code. Safe to print on a terminal.
  */
-export function wouldRunOf(entries: readonly CheckedEntry[]): { name: string; what: string }[] {
+export function wouldRunOf(
+  entries: readonly CheckedEntry[],
+  { inputs }: Pick<Surroundings, "inputs">,
+): { name: string; what: string }[] {
   return entries.map((entry) => {
+    const { auth, envFile, cwd, readOnly, tools } = entry;
+    const words = [entry.command?.text ?? "", ...entry.args.map(({ text }) => text)];
     const what =
       entry.type === "stdio"
-        ? [entry.command, ...entry.args].map((leaf) => quoted(leaf?.text ?? "")).join(" ")
-        : quoted(entry.url?.text ?? "");
-    const names = (list: readonly { name: string }[]) => list.map(({ name }) => quoted(name)).join(", ");
+        ? redactedArgs(words, { forApproval: true }).map(quoted).join(" ")
+        : quoted(redactedUrl(entry.url?.text ?? ""));
+    const list = (items: readonly string[]) => items.map(quoted).join(", ");
+    const authTexts = Object.entries(auth?.texts ?? {}).map(([name, { text }]) => assigned({ name, text }));
+    const defaults = inputsOf(entry, inputs).flatMap(([id]) => {
+      const standard = inputs.get(id)?.default;
+      return standard === undefined ? [] : [assigned({ name: id, text: standard })];
+    });
     const extras = [
-      ...(entry.type === "stdio" && entry.env.length > 0 ? [`env: ${names(entry.env)}`] : []),
-      ...(entry.type !== "stdio" && entry.headers.length > 0 ? [`headers: ${names(entry.headers)}`] : []),
-      ...(entry.auth === undefined ? [] : [`auth: ${[entry.auth.grant, ...Object.keys(entry.auth.texts)].join(", ")}`]),
-      ...(entry.readOnly === undefined ? [] : [`readOnly: ${entry.readOnly.map(quoted).join(", ")}`]),
+      ...(entry.type === "stdio" && entry.env.length > 0 ? [`env: ${entry.env.map(assigned).join(", ")}`] : []),
+      ...(entry.type !== "stdio" && entry.headers.length > 0
+        ? [`headers: ${entry.headers.map(header).join(", ")}`]
+        : []),
+      ...(auth === undefined ? [] : [`auth: ${[auth.grant, ...authTexts].join(", ")}`]),
+      ...(defaults.length === 0 ? [] : [`inputs: ${defaults.join(", ")}`]),
+      ...(readOnly === undefined ? [] : [`readOnly: ${list(readOnly)}`]),
       ...(entry.pin === undefined ? [] : [`pin: ${entry.pin}`]),
-      ...(entry.envFile === undefined ? [] : [`envFile: ${quoted(entry.envFile.text)}`]),
-      ...(entry.cwd === undefined ? [] : [`cwd: ${quoted(entry.cwd.text)}`]),
+      ...(tools?.allow === undefined ? [] : [`only tools: ${list(tools.allow)}`]),
+      ...(tools?.deny === undefined ? [] : [`without tools: ${list(tools.deny)}`]),
+      ...(envFile === undefined ? [] : [`envFile: ${quoted(envFile.text)}`]),
+      ...(cwd === undefined ? [] : [`cwd: ${quoted(cwd.text)}`]),
       ...(entry.disabled ? ["disabled"] : []),
     ];
     return { name: printable(entry.name), what: extras.length === 0 ? what : `${what} (${extras.join("; ")})` };
   });
 }
 
+interface Assignment {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** `NAME=value`. The value of a variable called `API_KEY` is never code, so its literal parts are hidden. */
+export function assigned({ name, text }: Assignment): string {
+  const shown = isSecretName(name)
+    ? `${name}=${withoutLiterals(text)}`
+    : redactedArgs([`${name}=${text}`], { forApproval: true }).join("");
+  return quoted(shown);
+}
+
+/** A header, with its variables but without literal parts: most of them are secrets, and none of them is code. */
+function header({ name, text }: Assignment): string {
+  return quoted(`${name}=${withoutLiterals(text)}`);
+}
+
+/** Hides everything but variables and the scheme of a credential: `Bearer ${TOKEN}` stays, `Bearer abc` does not. */
+function withoutLiterals(text: string): string {
+  return text
+    .split(/(\$\{[^{}]*\})/)
+    .map((part) => {
+      if (part.startsWith("${")) return part.replace(/:-.*\}$/s, `:-${REDACTED}}`);
+      return /^\s*(?:(?:Bearer|Basic|Token|Bot|ApiKey)\s+)?$/i.test(part) || /^.{0,5}$/.test(part) ? part : REDACTED;
+    })
+    .join("");
+}
+
 function quoted(text: string): string {
-  return /^[\w@%+=:,./\\${}~?&#*-]+$/.test(text) ? text : printable(JSON.stringify(text));
+  return /^[\w@%+=:,./\\${}~?&#*<>-]+$/.test(text) ? text : printable(JSON.stringify(text));
 }

@@ -8,9 +8,11 @@ import {
   findSources,
   foldersUpward,
   isMissing,
+  leavesFolder,
   readDotEnv,
   readText,
   realPath,
+  repositoryOf,
 } from "./config-files.js";
 import { type DefinedServer, defineServer, type EnvFile, envFilePath, expandableLeaves } from "./definition.js";
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
@@ -62,9 +64,15 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const processEnv = lookupIn(options.env ?? {});
   const userHome = processEnv("HOME") || processEnv("USERPROFILE") || homedir();
   const folders = await foldersUpward(cwd);
-  const dotEnv = await readDotEnv(folders, signal);
+  const linked: Diagnostic[] = [];
+  const onLink = (path: string) => {
+    const message = `${path} is a link that leaves the project, so it is not read.`;
+    linked.push({ severity: "warning", message, file: path });
+  };
+  const dotEnv = await readDotEnv(folders, { userHome, signal, onLink });
   const { mcpPath } = options;
-  const found = await findSources({ cwd, env: processEnv, dotEnv, folders, home, userHome, mcpPath });
+  const repository = await repositoryOf(folders);
+  const found = await findSources({ cwd, env: processEnv, dotEnv, folders, repository, home, userHome, mcpPath });
 
   const files = await Promise.all(
     found.sources.map(async (source) => {
@@ -74,18 +82,17 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     }),
   );
   const merged = merge(files);
-  const gitRoot = folders.at(-1) ?? cwd;
-  const foreign = await foreignFolders([found.workspaceFolder, gitRoot], userHome);
+  const foreign = await foreignFolders([found.workspaceFolder, repository ?? found.workspaceFolder], userHome);
   const filling: Filling = {
     ...{ processEnv, dotEnv, userHome, context: options.context, signal, foreign },
-    ownDotEnv: folders.includes(userHome) ? await readDotEnv([userHome], signal) : new Map(),
+    ownDotEnv: folders.includes(userHome) ? await readDotEnv([userHome], { userHome, signal }) : new Map(),
     isWorkspaceTrusted: await workspaceTrust(found.workspaceFolder, foreign, options),
     inputs: new Inputs({ prompt: options.prompt, home, signal }),
     wanted: options.wanted ?? (() => true),
     trusted: await trustOf(files, options),
   };
   const servers: ServerDefinition[] = [];
-  const diagnostics: Diagnostic[] = [...files.flatMap((file) => file.diagnostics), ...merged.diagnostics];
+  const diagnostics: Diagnostic[] = [...linked, ...files.flatMap((file) => file.diagnostics), ...merged.diagnostics];
   const secrets = new Set<string>();
   // In sequence, because a user can answer only one question at a time.
   for (const { entry, file } of merged.entries) {
@@ -196,15 +203,17 @@ async function fillIn(entry: CheckedEntry, file: ReadSource, filling: Filling): 
     trusted,
     trustsWorkspace,
     unusable: asked.unusable,
-    envFile: path === undefined ? undefined : await readEnvFile(path, signal),
+    envFile: path === undefined ? undefined : await readEnvFile(path, workspaceFolder, signal),
   });
   const { atLaunch, ...definition } = defined.definition;
   const launched = atLaunch?.().definition ?? definition;
   const fields = trustsWorkspace ? [] : await fieldsInWorkspace(entry, launched, filling.foreign);
   const reached = reachOf(entry, { fields, withheld, workspaceFolder });
+  const isAway = launched.type === "stdio" && (await leavesFolder(launched.cwd ?? "", workspaceFolder));
+  const marks = { ...(isAway ? { unusable: linkedFolder(entry.name, launched.cwd) } : {}), ...reached.marks };
   return {
     ...defined,
-    definition: fields.length > 0 ? { ...definition, ...reached.marks } : defined.definition,
+    definition: marks.unusable === undefined ? defined.definition : { ...definition, ...marks },
     diagnostics: [...asked.diagnostics, ...defined.diagnostics, ...reached.diagnostics],
   };
 }
@@ -225,6 +234,13 @@ function variablesFor({ processEnv, dotEnv, ownDotEnv }: Filling, trustsWorkspac
     return users?.value;
   };
   return { env, withheld };
+}
+
+function linkedFolder(server: string, folder: string | undefined): { message: string; hint: string } {
+  return {
+    message: `Server "${server}" would run in ${folder}, which is a link that leaves the project.`,
+    hint: 'Write the folder itself in "cwd".',
+  };
 }
 
 /** Says what an entry does not get from a workspace that is not approved, and how to approve it. */
@@ -250,7 +266,10 @@ function reachOf(
   };
 }
 
-async function readEnvFile(path: string, signal: AbortSignal | undefined): Promise<EnvFile> {
+async function readEnvFile(path: string, workspaceFolder: string, signal: AbortSignal | undefined): Promise<EnvFile> {
+  if (await leavesFolder(path, workspaceFolder)) {
+    return { path, variables: {}, problem: "is a link that leaves the project" };
+  }
   try {
     return { path, variables: parseEnvFile(await readText(path, signal)) };
   } catch (error) {

@@ -139,12 +139,12 @@ export interface ConfigFile {
   readonly unusable?: string;
   readonly dialect?: Dialect;
   /**
-   * What the file would run, as stored for trust: names, commands, args, URLs, and the names of env and headers. Never
-   * values.
+   * What the file would run, as stored for trust: a hash of the project's folder and of everything in the entries that
+   * decides what runs or where data goes.
    */
   readonly fingerprint?: string;
   /**
-   * One line per server for the user to approve: what would run or be contacted. Unexpanded, so it contains no secrets.
+   * One line per server for the user to approve: everything the fingerprint covers. Unexpanded, without literal secrets.
    */
   readonly wouldRun: readonly { readonly name: string; readonly what: string }[];
 }

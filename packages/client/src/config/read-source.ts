@@ -1,12 +1,22 @@
 // Reads and parses one configuration file, and checks its entries. Problems in a file found by searching are warnings;
 // in a file the user named, they are errors.
 import { resolve } from "node:path";
-import { contentIdOf, messageOf, replaceControls, systemCodeOf, TrunklineError } from "@trunkline/core";
-import { type ConfigSource, isMissing, readOptional, readText } from "./config-files.js";
+import {
+  contentIdOf,
+  isSecretName,
+  isWithin,
+  messageOf,
+  printable,
+  replaceControls,
+  systemCodeOf,
+  TrunklineError,
+} from "@trunkline/core";
+import { type ConfigSource, isMissing, leavesFolder, readOptional, readText, realPath } from "./config-files.js";
 import { findSections } from "./dialects.js";
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
-import { expandText, renderParts } from "./expand.js";
-import { fingerprintOf, wouldRunOf } from "./fingerprint.js";
+import { type ExpandScope, expandText, renderParts } from "./expand.js";
+import type { Leaf } from "./field-reader.js";
+import { assigned, fingerprintOf, wouldRunOf } from "./fingerprint.js";
 import { type InputDescription, readInputs } from "./inputs.js";
 import type { ConfigFile, Diagnostic, RejectedServer } from "./loaded-config.js";
 import { looksLikeJson, parseJson } from "./parse-json.js";
@@ -27,6 +37,10 @@ export interface ReadSource {
 
 export async function readSource(source: ConfigSource, signal: AbortSignal | undefined): Promise<ReadSource> {
   const { path, scope, namedBy } = source;
+  const workspaceFolder = await realPath(source.workspaceFolder);
+  if (scope === "project" && !isWithin(await realPath(path), await realPath(source.boundary ?? workspaceFolder))) {
+    return outsideProject(source);
+  }
   let text: string;
   try {
     text = await readText(path, signal);
@@ -85,15 +99,17 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   }
   const checked = [...entries.values()];
   const [first] = found.sections;
+  const surroundings = { workspaceFolder, inputs: readInputs(parsed.root) };
   return {
     source,
     config: {
-      ...{ path, scope, exists: true, fingerprint: fingerprintOf(checked), wouldRun: wouldRunOf(checked) },
+      ...{ path, scope, exists: true, fingerprint: fingerprintOf(checked, surroundings) },
+      wouldRun: wouldRunOf(checked, surroundings),
       ...(first === undefined ? {} : { dialect: first.dialect }),
     },
     entries: checked,
     rejected,
-    inputs: readInputs(parsed.root),
+    inputs: surroundings.inputs,
     settings,
     diagnostics,
   };
@@ -128,6 +144,19 @@ function unusable(source: ConfigSource, diagnostic: Diagnostic): ReadSource {
   const message = `${diagnostic.message} Until it is fixed, its policy counts as "deny" for every upstream tool.`;
   const read = nothing(source, { exists: true, diagnostic: { ...diagnostic, message } });
   return { ...read, config: { ...read.config, unusable: diagnostic.message }, settings: { policy: UNKNOWN_RULES } };
+}
+
+/** Refuses a project's file that is really somewhere else: what was approved there was approved for another folder. */
+function outsideProject(source: ConfigSource): ReadSource {
+  const { path, namedBy } = source;
+  if (namedBy === undefined) {
+    const message = `${path} is a link that leaves the project, so it is not used.`;
+    return unusable(source, { severity: "warning", message, file: path });
+  }
+  throw new TrunklineError("CONFIG_INVALID", `${namedBy} is a file outside the project: ${path}`, {
+    hint: "If you trust that file, name it with --mcp.",
+    data: { file: path },
+  });
 }
 
 function malformed(source: ConfigSource, at: Position, reason: string): ReadSource {
@@ -190,10 +219,10 @@ interface Borrowed {
   readonly server: string;
   /** Names with hashes of their values: a value can be a secret, but a short hash of it is not. */
   readonly variables: readonly (readonly [name: string, hash: string])[];
-  /** The names that the env file sets. Their values are up to the server, like those of `env`. */
-  readonly fileNames: readonly string[];
-  /** What the user sees: the program that runs, or the host that is contacted. */
-  readonly shown?: string;
+  /** The names that the env file sets, with hashes of the values that can change what runs. */
+  readonly fileValues: readonly (readonly [name: string, hash: string])[];
+  /** What the user sees: the program that runs or the host that is contacted, and the values. */
+  readonly shown: readonly string[];
 }
 
 /**
@@ -203,22 +232,23 @@ interface Borrowed {
  */
 export async function withProjectValues(file: ReadSource, options: ProjectValuesOptions): Promise<ReadSource> {
   const { config } = file;
-  if (config.scope !== "project" || config.fingerprint === undefined) return file;
+  // A file named with --mcp needs no approval, but `servers add` approves what it wrote to a project's file.
+  if (config.scope === "user" || config.fingerprint === undefined) return file;
   const borrowed = await Promise.all(file.entries.map((entry) => borrowedBy(entry, file, options)));
-  const telling = borrowed.filter(({ variables, fileNames }) => variables.length + fileNames.length > 0);
+  const telling = borrowed.filter(({ variables, fileValues }) => variables.length + fileValues.length > 0);
   if (telling.length === 0) return file;
   const canonical = telling
-    .map(({ server, variables, fileNames }) => [server, variables, fileNames])
+    .map(({ server, variables, fileValues }) => [server, variables, fileValues])
     .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-  const shown = new Map(telling.map((each) => [each.server, each.shown]));
   return {
     ...file,
     config: {
       ...config,
       fingerprint: contentIdOf(JSON.stringify([config.fingerprint, canonical])),
-      wouldRun: config.wouldRun.map(({ name, what }) => {
-        const more = shown.get(name);
-        return { name, what: more === undefined ? what : `${what} → ${more}` };
+      // One line per entry, in the same order.
+      wouldRun: config.wouldRun.map(({ name, what }, index) => {
+        const more = borrowed[index]?.shown ?? [];
+        return { name, what: more.length === 0 ? what : `${what} → ${more.join(", ")}` };
       }),
     },
   };
@@ -233,27 +263,60 @@ async function borrowedBy(entry: CheckedEntry, file: ReadSource, options: Projec
     workspaceFolder,
     userHome: options.userHome,
   };
-  const leaves = [entry.command, ...entry.args, entry.url, entry.cwd, entry.envFile].filter(
-    (leaf) => leaf !== undefined,
-  );
   const variables = new Map<string, string>();
-  for (const leaf of leaves) {
-    for (const { name, value } of expandText(leaf.text, scope).values)
-      variables.set(name, contentIdOf(value).slice(0, 16));
-  }
-  const envFile = entry.envFile === undefined ? undefined : renderParts(expandText(entry.envFile.text, scope).parts);
-  const text =
-    envFile === undefined ? undefined : await readOptional(resolve(workspaceFolder, envFile), options.signal);
+  const values = new Map<string, string>();
+  const cover = (leaf: Leaf | undefined, into: { name?: string } = {}) => {
+    for (const { name, value } of leaf === undefined ? [] : expandText(leaf.text, scope).values) {
+      if (isMereSecret(into.name ?? "", value)) continue;
+      variables.set(name, hashOf(value));
+      if (leaf !== entry.url) values.set(name, value);
+    }
+  };
+  for (const leaf of [entry.command, ...entry.args, entry.url, entry.cwd, entry.envFile]) cover(leaf);
+  for (const leaf of entry.env) cover(leaf, leaf);
+  for (const [name, leaf] of Object.entries(entry.auth?.texts ?? {})) cover(leaf, { name });
+  const fileValues = await envFileValues(entry, scope, { workspaceFolder, signal: options.signal });
   const target = entry.type === "stdio" ? entry.command : entry.url;
   const filled = target === undefined ? undefined : expandText(target.text, scope);
-  const shown =
-    filled === undefined || filled.values.length === 0 ? undefined : shownTarget(entry, renderParts(filled.parts));
+  const telling = fileValues.filter(([name, value]) => !isMereSecret(name, value));
   return {
     server: entry.name,
     variables: [...variables].sort(([a], [b]) => (a < b ? -1 : 1)),
-    fileNames: text === undefined ? [] : Object.keys(parseEnvFile(text)).sort(),
-    ...(shown === undefined ? {} : { shown }),
+    fileValues: fileValues.map(([name, value]) => [name, isMereSecret(name, value) ? "" : hashOf(value)]),
+    shown: [
+      ...(filled === undefined || filled.values.length === 0 ? [] : [shownTarget(entry, renderParts(filled.parts))]),
+      ...[...values, ...telling].map(([name, text]) => (canBeCode(text) ? assigned({ name, text }) : printable(name))),
+    ],
   };
+}
+
+/** Reads the variables of an entry's env file, sorted by name. */
+async function envFileValues(
+  { envFile }: CheckedEntry,
+  scope: ExpandScope,
+  { workspaceFolder, signal }: { workspaceFolder: string; signal: AbortSignal | undefined },
+): Promise<[string, string][]> {
+  if (envFile === undefined) return [];
+  const path = resolve(workspaceFolder, renderParts(expandText(envFile.text, scope).parts));
+  const text = (await leavesFolder(path, workspaceFolder)) ? undefined : await readOptional(path, signal);
+  return Object.entries(parseEnvFile(text ?? "")).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/**
+ * Whether a value is a key or token under the name of one. Such a value changes neither what runs nor where data goes,
+ * and tokens are replaced too often to approve each.
+ */
+function isMereSecret(name: string, value: string): boolean {
+  return isSecretName(name) && /^\w[\w.+=~/-]*$/.test(value);
+}
+
+/** Whether a value looks like an option, a path or several words. Of other values in `.env` files the name must do. */
+function canBeCode(value: string): boolean {
+  return /^-|[/\\\s]|\.[a-z\d]{1,4}$/i.test(value);
+}
+
+function hashOf(value: string): string {
+  return contentIdOf(value).slice(0, 16);
 }
 
 /** Shows the program as it is, but only the host of a URL, because the rest can contain a token. */

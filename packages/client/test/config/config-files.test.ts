@@ -230,7 +230,7 @@ describe("values from a project's own env files", () => {
       },
     },
     ".env": "TOOL=node\nARG=a\nBASE=http://one.example\nKEY=secret-key\nTOKEN=secret-token\n",
-    "server.env": "LEVEL=1\n",
+    "server.env": "LEVEL=1\nAPI_TOKEN=one\n",
   };
   const fingerprint = async (place: Place, env = {}) =>
     (await place.load({ trustAll: false, env })).files[0]?.fingerprint;
@@ -239,7 +239,9 @@ describe("values from a project's own env files", () => {
     ["the command", ".env", files[".env"].replace("TOOL=node", "TOOL=/tmp/evil")],
     ["an argument", ".env", files[".env"].replace("ARG=a", "ARG=--require=evil")],
     ["the address", ".env", files[".env"].replace("one.example", "evil.example")],
-    ["the names in the env file", "server.env", "LEVEL=1\nNODE_OPTIONS=--require=evil\n"],
+    ["the names in the env file", "server.env", "LEVEL=1\nAPI_TOKEN=one\nNODE_OPTIONS=--require=evil\n"],
+    ["a value in the env file", "server.env", "LEVEL=2\nAPI_TOKEN=one\n"],
+    ["the value of a token to something else", "server.env", "LEVEL=1\nAPI_TOKEN=--require evil\n"],
   ])("require a new approval when %s changes", async (_, file, text) => {
     using place = new Place(files);
     const before = await fingerprint(place);
@@ -247,12 +249,12 @@ describe("values from a project's own env files", () => {
     expect(await fingerprint(place)).not.toBe(before);
   });
 
-  it("do not matter if the process environment overrides them, or if they are only used in env and headers", async () => {
+  it("do not matter if the process environment overrides them, or if they are only tokens", async () => {
     using place = new Place(files);
     const env = { TOOL: "node", ARG: "a", BASE: "http://one.example", KEY: "k" };
     const before = await fingerprint(place, env);
     place.write(".env", "TOOL=/tmp/evil\nARG=x\nBASE=http://evil.example\nKEY=x\nTOKEN=other\n");
-    place.write("server.env", "LEVEL=2\n");
+    place.write("server.env", "LEVEL=1\nAPI_TOKEN=two\n");
     expect(await fingerprint(place, env)).toBe(before);
     expect(await fingerprint(place, { ...env, TOOL: "other" })).toBe(before);
   });
