@@ -111,10 +111,11 @@ export const LAYERS = {
     folders: {
       terminal: [],
       install: [],
+      tokens: [],
       app: ["terminal"],
       agent: ["app", "terminal"],
       scripting: ["agent", "app", "terminal"],
-      commands: ["agent", "app", "install", "scripting", "terminal"],
+      commands: ["agent", "app", "install", "scripting", "terminal", "tokens"],
     },
   },
 };

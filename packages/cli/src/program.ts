@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(cli: Cli) => void>>> = {
   auth: async () => (await import("./commands/auth/command.js")).addAuth,
   import: async () => (await import("./commands/import/command.js")).addImport,
   trust: async () => (await import("./commands/trust/command.js")).addTrust,
+  tokens: async () => (await import("./commands/tokens/command.js")).addTokens,
   ask: async () => (await import("./commands/ask/command.js")).addAsk,
   chat: async () => (await import("./commands/chat/command.js")).addChat,
   agent: async () => (await import("./commands/agent/command.js")).addAgent,

@@ -43,6 +43,10 @@ export const OUTLINE: Readonly<Record<string, { readonly usage: string; readonly
     usage: "[options]",
     about: "show what the project's files would run, and approve it",
   },
+  tokens: {
+    usage: "[options]",
+    about: "create, list and revoke the tokens of `serve --http`",
+  },
   ask: {
     usage: "[options] [prompt...]",
     about: "ask a model one question, optionally with tools",

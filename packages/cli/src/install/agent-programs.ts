@@ -11,6 +11,12 @@ export interface LaunchCommand {
   readonly args: readonly string[];
 }
 
+/** A running `serve --http`. */
+export interface RemoteServer {
+  readonly url: string;
+  readonly token: string;
+}
+
 export interface AgentProgram {
   readonly id: string;
   readonly title: string;
@@ -20,6 +26,8 @@ export interface AgentProgram {
   /** Whether the program is started from a shell and so has the shell's PATH. */
   readonly inShell: boolean;
   entry(launch: LaunchCommand): Readonly<Record<string, unknown>>;
+  /** The entry for a server that is already running; undefined if the program only starts servers itself. */
+  readonly remoteEntry?: ((server: RemoteServer) => Readonly<Record<string, unknown>>) | undefined;
   /** How to check that it works. */
   readonly check: string;
 }
@@ -27,11 +35,16 @@ export interface AgentProgram {
 const plainEntry = ({ command, args }: LaunchCommand) => ({ command, args: [...args] });
 const typedEntry = (launch: LaunchCommand) => ({ type: "stdio", ...plainEntry(launch) });
 
+const bearer = ({ token }: RemoteServer) => ({ Authorization: `Bearer ${token}` });
+const typedRemote = (server: RemoteServer) => ({ type: "http", url: server.url, headers: bearer(server) });
+const plainRemote = (server: RemoteServer) => ({ url: server.url, headers: bearer(server) });
+
 /** Every program, in listing order. */
 export const AGENT_PROGRAMS: readonly AgentProgram[] = [
   {
     ...{ id: "claude-code", title: "Claude Code", format: "json", table: "mcpServers", inShell: true },
     entry: typedEntry,
+    remoteEntry: typedRemote,
     check: "Start a new Claude Code session; `claude mcp list` or /mcp shows it.",
   },
   {
@@ -42,31 +55,37 @@ export const AGENT_PROGRAMS: readonly AgentProgram[] = [
   {
     ...{ id: "cursor", title: "Cursor", format: "json", table: "mcpServers", inShell: false },
     entry: plainEntry,
+    remoteEntry: plainRemote,
     check: "See Cursor Settings, MCP, and switch it on if it is off.",
   },
   {
     ...{ id: "vscode", title: "VS Code", format: "json", table: "servers", inShell: false },
     entry: typedEntry,
+    remoteEntry: typedRemote,
     check: "Run the command `MCP: List Servers` in VS Code and start it there.",
   },
   {
     ...{ id: "codex", title: "Codex", format: "toml", table: "mcp_servers", inShell: true },
     entry: plainEntry,
+    remoteEntry: (server) => ({ url: server.url, http_headers: bearer(server) }),
     check: "Start a new Codex session; `codex mcp list` or /mcp shows it.",
   },
   {
     ...{ id: "windsurf", title: "Windsurf", format: "json", table: "mcpServers", inShell: false },
     entry: plainEntry,
+    remoteEntry: (server) => ({ serverUrl: server.url, headers: bearer(server) }),
     check: "Refresh the MCP servers in Windsurf's Cascade panel.",
   },
   {
     ...{ id: "zed", title: "Zed", format: "json", table: "context_servers", inShell: false },
     entry: (launch) => ({ source: "custom", ...plainEntry(launch), env: {} }),
+    remoteEntry: (server) => ({ source: "custom", ...plainRemote(server) }),
     check: "The settings of Zed's Agent Panel show it with a green dot.",
   },
   {
     ...{ id: "gemini", title: "Gemini CLI", format: "json", table: "mcpServers", inShell: true },
     entry: plainEntry,
+    remoteEntry: (server) => ({ httpUrl: server.url, headers: bearer(server) }),
     check: "Start a new Gemini CLI session; `gemini mcp list` or /mcp shows it.",
   },
 ];

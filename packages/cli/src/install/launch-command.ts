@@ -43,11 +43,22 @@ async function isOnPath(env: LaunchPlace["env"]): Promise<boolean> {
   return false;
 }
 
-/** Whether an entry starts Trunkline's server, from any installation. Such an entry is ours to change. */
+/**
+ * Whether an entry starts Trunkline's server, from any installation, or connects to one with a token. Such an
+ * entry is ours to change.
+ */
 export function startsTrunkline(entry: unknown): boolean {
   if (!isRecord(entry)) return false;
+  if (connectsToTrunkline(entry)) return true;
   const words = [entry.command, ...(Array.isArray(entry.args) ? entry.args : [])].map(String);
   const isCommand = (word: string) => /(?:^|[\\/])trunkline(?:\.c?js|\.cmd|@[\w.-]+)?$/.test(word);
   const at = words.findIndex(isCommand);
   return at !== -1 && words[at + 1] === "serve";
+}
+
+function connectsToTrunkline(entry: Readonly<Record<string, unknown>>): boolean {
+  const headers = entry.headers ?? entry.http_headers;
+  const url = entry.url ?? entry.serverUrl ?? entry.httpUrl;
+  if (entry.command !== undefined || typeof url !== "string" || !isRecord(headers)) return false;
+  return /\/mcp$/.test(url) && /^Bearer /.test(String(headers.Authorization));
 }

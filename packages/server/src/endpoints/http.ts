@@ -33,6 +33,8 @@ import { LegacySessions, type ReceivedBody, type SessionLimits } from "./legacy-
 import { doubtfulRequest, headerMismatch, ordinaryRequest } from "./modern-headers.js";
 import { type Principals, singleToken } from "./principals.js";
 
+export { DEFAULT_PRINCIPAL, type Principals, tokenDigest } from "./principals.js";
+
 export interface HttpEndpointOptions {
   readonly service: McpService;
   readonly logger: Logger;

@@ -9,6 +9,10 @@ export function addInstall({ program, context, setExitCode }: Cli): void {
     .argument("[program]", "claude-code, claude-desktop, cursor, vscode, codex, windsurf, zed or gemini")
     .argument("[options...]", "after --: options for `trunkline serve`")
     .usage("[program] [--project] [--yes] [-- options of serve…]")
+    .option(
+      "--http [url]",
+      "connect to a running `trunkline serve --http`, with its token, instead of starting a server",
+    )
     .option("--project", "in the project's file instead of your own")
     .option("--dry-run", "only show what would be written")
     .option("--yes", "write without asking")

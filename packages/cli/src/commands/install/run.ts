@@ -36,9 +36,12 @@ import { launchCommand, startsTrunkline } from "../../install/launch-command.js"
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { askYesNo } from "../../terminal/questions.js";
 import { table } from "../../terminal/table.js";
+import { defaultToken } from "../../tokens/token-files.js";
 
 /** The name of the entry. */
 const NAME = "trunkline";
+/** Where `trunkline serve --http` listens by default. */
+const DEFAULT_URL = "http://127.0.0.1:7411/mcp";
 /** Suffix of the backup file. */
 const BACKUP = ".before-trunkline";
 
@@ -46,6 +49,8 @@ export interface InstallOptions {
   program: string | undefined;
   /** Arguments for `trunkline serve`. */
   serveArgs: readonly string[];
+  /** Connect to a running `serve --http` instead of starting a server: its URL, or true for the default one. */
+  http?: string | boolean;
   project?: boolean;
   yes?: boolean;
   force?: boolean;
@@ -66,13 +71,16 @@ export async function install(context: CommandContext, options: InstallOptions):
   if (options.program === undefined) return await listPrograms(context);
   const target = await targetOf(context, options.program, options);
   const { program, path, place, file } = target;
-  const { env } = context;
-  const launch = await launchCommand(["serve", ...options.serveArgs], {
-    env,
-    platform: process.platform,
-    // A project's file is shared, so a path on this machine would be useless to others.
-    inShell: program.inShell || options.project === true,
-  });
+  const remote = options.http === undefined ? undefined : await remoteEntry(context, program, options);
+  const launch =
+    remote === undefined
+      ? await launchCommand(["serve", ...options.serveArgs], {
+          env: context.env,
+          platform: process.platform,
+          // A project's file is shared, so a path on this machine would be useless to others.
+          inShell: program.inShell || options.project === true,
+        })
+      : undefined;
   const isOurs = startsTrunkline(file.entry);
   if (file.entry !== undefined && !isOurs && !options.force) {
     throw new TrunklineError("USAGE", `${path} has a server "${NAME}" that does not start this program.`, {
@@ -80,7 +88,8 @@ export async function install(context: CommandContext, options: InstallOptions):
     });
   }
   // Keep what someone added to our entry, such as variables.
-  const entry = { ...(isOurs && isRecord(file.entry) ? file.entry : {}), ...program.entry(launch) };
+  const kept = isOurs && isRecord(file.entry) ? withoutConnection(file.entry) : {};
+  const entry = { ...kept, ...(launch === undefined ? remote : program.entry(launch)) };
   if (isDeepStrictEqual(plain(entry), plain(file.entry))) {
     context.out(`${program.title} already has Trunkline (${path}).`);
     context.note(program.check);
@@ -88,13 +97,18 @@ export async function install(context: CommandContext, options: InstallOptions):
   }
   const changed = withEntry(file.text ?? "", place, entry);
   describe(context, target, { entry });
-  if (options.project && launch.command === process.execPath) {
+  if (options.project && launch?.command === process.execPath) {
     context.note(
       "note: this path exists only on this machine. Install trunkline globally (npm install -g) before you share the file.",
     );
   }
   const store = projectStore(context.cwd, context.home);
-  if (!options.project && store !== undefined && !options.serveArgs.some((arg) => arg.startsWith("--store"))) {
+  if (
+    launch !== undefined &&
+    !options.project &&
+    store !== undefined &&
+    !options.serveArgs.some((arg) => arg.startsWith("--store"))
+  ) {
     context.note(
       `note: started outside this project, it uses another store. To use this one: trunkline install ${program.id} -- --store ${store}`,
     );
@@ -105,7 +119,9 @@ export async function install(context: CommandContext, options: InstallOptions):
     // must not stay.
     if (file.text === undefined) await rm(`${path}${BACKUP}`, { force: true });
     else if (!isOurs) await keep(path);
-    await writeFileAtomically(path, changed, { mode: options.project ? 0o644 : 0o600 });
+    // The entry may contain a token: then the file is for its owner only, even if it was not before.
+    const mode = options.project ? 0o644 : 0o600;
+    await writeFileAtomically(path, changed, { mode, forceMode: remote !== undefined });
   });
   const backup = file.text === undefined || isOurs ? "" : ` The previous version is in ${path}${BACKUP}.`;
   context.out(`Wrote ${path}.${backup}`);
@@ -144,6 +160,42 @@ export async function uninstall(context: CommandContext, options: UninstallOptio
     before.text === undefined ? `Removed ${path}, which contained nothing else.` : `Removed it from ${path}.${back}`,
   );
   return EXIT.success;
+}
+
+/** The fields that say how to reach a server. */
+const CONNECTION = ["command", "args", "type", "url", "serverUrl", "httpUrl", "headers", "http_headers"];
+
+/** Keeps what someone added to our entry, such as variables, but not how to reach the server. */
+function withoutConnection(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(entry).filter(([key]) => !CONNECTION.includes(key)));
+}
+
+/** Builds the entry that connects to a running server, with the token of this machine. */
+async function remoteEntry(
+  { home, env, redactor }: CommandContext,
+  program: AgentProgram,
+  { http, project, serveArgs }: InstallOptions,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (program.remoteEntry === undefined) {
+    throw new TrunklineError("USAGE", `${program.title} only starts servers itself.`, { hint: "Omit --http." });
+  }
+  if (project) {
+    throw new TrunklineError("USAGE", "A project's file is shared, so a token must not be written to it.", {
+      hint: "Omit --project or --http.",
+    });
+  }
+  if (serveArgs.length > 0) {
+    throw new TrunklineError("USAGE", "With --http, the server is started by you and not by the program.", {
+      hint: "Pass the options to `trunkline serve --http` instead.",
+    });
+  }
+  const url = typeof http === "string" ? http : DEFAULT_URL;
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new TrunklineError("USAGE", "The value of --http is not a URL.", { hint: `Example: ${DEFAULT_URL}` });
+  }
+  const token = env.TRUNKLINE_TOKEN || (await defaultToken(home));
+  redactor.add(token);
+  return program.remoteEntry({ url, token });
 }
 
 async function listPrograms(context: CommandContext): Promise<number> {

@@ -6,8 +6,8 @@ import type { ServeOptions } from "./run.js";
 
 const SERVE_NOTES = `
 Without --http it speaks MCP on stdin and stdout: \`trunkline install <program>\` writes the entry that starts it that way.
-From the environment: TRUNKLINE_TOKEN (clients over HTTP must send it; required outside loopback),
-TRUNKLINE_STORE, TRUNKLINE_PROMPTS, TRUNKLINE_MCP_FILE and TRUNKLINE_LOG_LEVEL.
+Clients over HTTP send a token, also on this machine: the first start creates one in Trunkline's home and prints it;
+\`trunkline tokens\` makes others. From the environment: TRUNKLINE_TOKEN (used instead of that file), TRUNKLINE_STORE, TRUNKLINE_PROMPTS, TRUNKLINE_MCP_FILE and TRUNKLINE_LOG_LEVEL.
 SIGTERM stops it gracefully, with exit code 0.`;
 
 export function addServe({ program, context, setExitCode }: Cli): void {
@@ -37,6 +37,7 @@ function addServeOptions(command: Command): Command {
       new Option("--port <number>", "the port for --http; 0 picks a free one").default(7411).argParser(parsePort),
     )
     .option("--host <address>", "the address for --http", "127.0.0.1")
+    .option("--no-token", "let every program and user on this machine connect to --http")
     .option("--allow-host <name...>", "also answer to this host name, such as a proxy's")
     .addOption(
       new Option("--surface <kind>", "a few tools that cover everything, every upstream tool, or both")
@@ -67,9 +68,9 @@ function addServeOptions(command: Command): Command {
 
 /** Rejects options that make no sense together. */
 function checkServeOptions(options: Omit<ServeOptions, "mcp">, command: Command): void {
-  const network = ["port", "host", "allowHost"].find((name) => command.getOptionValueSource(name) === "cli");
+  const network = ["port", "host", "token", "allowHost"].find((name) => command.getOptionValueSource(name) === "cli");
   if (!options.http && network !== undefined) {
-    const flag = network.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
+    const flag = network === "token" ? "no-token" : network.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
     throw new TrunklineError("USAGE", `--${flag} needs --http.`, { hint: "Without --http it serves stdio." });
   }
   if (options.surface === "composite" && command.getOptionValueSource("names") === "cli") {

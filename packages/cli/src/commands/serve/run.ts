@@ -7,11 +7,15 @@ import { type LogLevel, requireNoChain, sleep, TrunklineError } from "@trunkline
 import { type App, openApp } from "../../app/app.js";
 import { workspaceOf } from "../../app/folders.js";
 import { type CommandContext, isAtTerminal, loggerFor } from "../../terminal/context.js";
+import type { LivePrincipals } from "../../tokens/live-principals.js";
+import type { Listening } from "./welcome.js";
 
 export interface ServeOptions {
   http?: boolean;
   port: number;
   host: string;
+  /** False: no token is required. */
+  token: boolean;
   allowHost?: readonly string[];
   surface: "composite" | "direct" | "both";
   names: "prefixed" | "plain";
@@ -88,24 +92,31 @@ async function serveStdio(app: App, options: ServeOptions): Promise<void> {
 async function serveHttp(app: App, options: ServeOptions): Promise<void> {
   const { context } = app;
   const { logger, signal, env, redactor } = context;
-  const token = tokenOf(env.TRUNKLINE_TOKEN);
-  if (token !== undefined) redactor.add(token);
+  const environmentToken = options.token ? tokenOf(env.TRUNKLINE_TOKEN) : undefined;
+  if (environmentToken !== undefined) redactor.add(environmentToken);
   const [{ listenHttp }, service] = await Promise.all([import("@trunkline/server/http"), app.service()]);
   // At a terminal, ask the user once to approve the project; a server started by an agent cannot ask.
   if (isAtTerminal(context)) await openApp(context, { mcp: options.mcp }).confirmProject();
   await prepare(app);
   const { host, port, allowHost } = options;
-  const endpoint = await listenHttp({ service, logger, host, port, token, allowedHosts: allowHost });
+  using principals = options.token ? await principalsOf(context, environmentToken) : undefined;
+  const endpoint = await listenHttp({ service, logger, host, port, principals, allowedHosts: allowHost });
   const { url, localUrl } = addressesOf(endpoint.url);
-  if (!endpoint.isLoopback && token !== undefined && token.length < SHORT_TOKEN) {
+  if (!options.token) {
+    context.note("warning: without a token, every program and every user on this machine can use this server.");
+  }
+  if (!endpoint.isLoopback && environmentToken !== undefined && environmentToken.length < SHORT_TOKEN) {
     context.note(
-      `warning: TRUNKLINE_TOKEN has only ${token.length} characters, which other machines could guess; use ${SHORT_TOKEN} or more.`,
+      `warning: TRUNKLINE_TOKEN has only ${environmentToken.length} characters, which other machines could guess; use ${SHORT_TOKEN} or more.`,
     );
   }
   const watching = watch(app, options);
   try {
     const { welcome } = await import("./welcome.js");
-    context.note(await welcome(app, { url, localUrl, hasToken: token !== undefined }));
+    const token = await shownToken(context, { principals, environmentToken });
+    context.note(await welcome(app, { url, localUrl, token }));
+    // Shown once, to the person who starts the server, and never in a log.
+    if (principals !== undefined) redactor.add(principals.token);
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else signal.addEventListener("abort", () => resolve(), { once: true });
@@ -115,6 +126,30 @@ async function serveHttp(app: App, options: ServeOptions): Promise<void> {
     await app.close();
     await watching;
   }
+}
+
+async function principalsOf(
+  { home, logger }: CommandContext,
+  environmentToken: string | undefined,
+): Promise<LivePrincipals> {
+  const { openPrincipals } = await import("../../tokens/live-principals.js");
+  return await openPrincipals({ home, logger, environmentToken });
+}
+
+/** Returns how the banner shows the token. The person has set TRUNKLINE_TOKEN, so it need not be repeated. */
+async function shownToken(
+  { home }: CommandContext,
+  { principals, environmentToken }: { principals: LivePrincipals | undefined; environmentToken: string | undefined },
+): Promise<Listening["token"]> {
+  if (principals === undefined) return undefined;
+  if (environmentToken !== undefined) return { value: "<TRUNKLINE_TOKEN>", inShell: "$TRUNKLINE_TOKEN" };
+  const { tokenFile } = await import("../../tokens/token-files.js");
+  return { value: principals.token, inShell: `$(cat ${quoted(tokenFile(home))})` };
+}
+
+/** Quotes a path for a shell, inside double quotes. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** Reads the token. Throws if it is blank or contains spaces, whatever the address. */

@@ -13,17 +13,18 @@ export interface Listening {
   readonly url: string;
   /** For this machine. */
   readonly localUrl: string;
-  readonly hasToken: boolean;
+  /** The token as clients send it, and as a shell gets it; undefined if none is required. */
+  readonly token: { readonly value: string; readonly inShell: string } | undefined;
 }
 
-export async function welcome(app: App, { url, localUrl, hasToken }: Listening): Promise<string> {
+export async function welcome(app: App, { url, localUrl, token }: Listening): Promise<string> {
   const service = await app.service();
   const listed = await service.handle("tools/list", {}, await app.exchange("trunkline"));
   const tools = Array.isArray(listed.tools) ? listed.tools.filter(isRecord) : [];
   const [tokens = 0] = await countTokens([JSON.stringify(tools)]);
   const { servers } = await app.config();
   const enabled = servers.filter(({ disabled, trusted }) => !disabled && trusted).map(({ name }) => printable(name));
-  const headers = hasToken ? { headers: { Authorization: "Bearer <TRUNKLINE_TOKEN>" } } : {};
+  const headers = token === undefined ? {} : { headers: { Authorization: `Bearer ${token.value}` } };
   const entry = { mcpServers: { trunkline: { type: "http", url, ...headers } } };
   return `trunkline ${app.context.version} is listening at ${url}
 
@@ -31,7 +32,7 @@ export async function welcome(app: App, { url, localUrl, hasToken }: Listening):
   servers    ${enabled.length === 0 ? "none; add some with `trunkline servers add` or `trunkline import`" : shownNames(enabled)}
   store      ${app.storeFolder}
   for agents ${JSON.stringify(entry)}
-  try it     ${tryLine(localUrl, hasToken)}
+  try it     ${tryLine(localUrl, token?.inShell)}
 
 \`trunkline log --follow\` shows what it is asked. Ctrl-C stops it.`;
 }
@@ -42,7 +43,7 @@ function shownNames(names: readonly string[]): string {
 }
 
 /** Returns a sample request in the stateless revision: it needs no session, so it fits on one line. */
-function tryLine(url: string, hasToken: boolean): string {
+function tryLine(url: string, token: string | undefined): string {
   const meta = { [META.protocolVersion]: LATEST_PROTOCOL_VERSION, [META.clientCapabilities]: {} };
   const params = { name: "mcp.echo", arguments: { message: "hello" }, _meta: meta };
   const headers = [
@@ -52,7 +53,7 @@ function tryLine(url: string, hasToken: boolean): string {
     `${HEADERS.method}: tools/call`,
     `${HEADERS.name}: mcp.echo`,
   ].map((header) => `-H '${header}'`);
-  if (hasToken) headers.push('-H "authorization: Bearer $TRUNKLINE_TOKEN"');
+  if (token !== undefined) headers.push(`-H "authorization: Bearer ${token}"`);
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
   return `curl -s ${url} ${headers.join(" ")} -d '${body}'`;
 }
