@@ -28,7 +28,9 @@ export async function startProductServer(signal) {
   const config = join(home, "fixture.json");
   const fixture = { command: process.execPath, args: [join(HERE, "fixture-server.js")] };
   await writeFile(config, JSON.stringify({ mcpServers: { fixture } }));
-  const args = ["serve", "--http", "--port", "0", "--surface", "direct", "--names", "plain", "--mcp", config];
+  // The suite has no way to send a token.
+  const options = ["--port", "0", "--surface", "direct", "--names", "plain", "--mcp", config];
+  const args = ["serve", "--http", "--no-token", ...options];
   const child = spawn(process.execPath, [await commandFile(), ...args], {
     cwd: home,
     env: { ...process.env, HOME: home, USERPROFILE: home, TRUNKLINE_HOME: join(home, ".trunkline") },

@@ -56,7 +56,7 @@ const FLOWS = {
  * @param {Place} place
  */
 async function queryOverHttp({ start }) {
-  const gateway = start(["serve", "--http", "--port", "0"], { from: "counted", to: '"content"' });
+  const gateway = start(["serve", "--http", "--no-token", "--port", "0"], { from: "counted", to: '"content"' });
   const url = await lineWith(gateway.stderr, /http:\/\/\S+\/mcp/);
   for (const query of ["opening", "counted"]) {
     const answer = await fetch(url, {

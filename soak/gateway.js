@@ -50,7 +50,7 @@ export class Gateway {
    */
   static async start({ folder, config, env }) {
     const probeFile = join(folder, "probe.json");
-    const args = ["serve", "--http", "--port", "0", "--mcp", config, "--surface", "both"];
+    const args = ["serve", "--http", "--no-token", "--port", "0", "--mcp", config, "--surface", "both"];
     const child = spawn(process.execPath, ["--import", PROBE, COMMAND, ...args], {
       cwd: folder,
       env: { ...env, SOAK_PROBE: probeFile },

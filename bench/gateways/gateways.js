@@ -69,7 +69,7 @@ async function startOurs(options, { servers, tools, env = {} }) {
   return await startProcess(
     {
       command: process.execPath,
-      args: [COMMAND, "serve", "--http", "--port", String(port), "--mcp", file, ...options],
+      args: [COMMAND, "serve", "--http", "--no-token", "--port", String(port), "--mcp", file, ...options],
       url: `http://127.0.0.1:${port}/mcp`,
       transport: "streamable",
       folder,

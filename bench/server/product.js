@@ -36,7 +36,8 @@ export function place(servers) {
  * @param {string[]} args
  */
 export async function serveHttp({ folder, mcp, env }, args = []) {
-  const child = spawn(process.execPath, [COMMAND, "serve", "--http", "--port", "0", "--mcp", mcp, ...args], {
+  const options = ["--no-token", "--port", "0", "--mcp", mcp];
+  const child = spawn(process.execPath, [COMMAND, "serve", "--http", ...options, ...args], {
     cwd: folder,
     env,
     stdio: ["ignore", "ignore", "pipe"],

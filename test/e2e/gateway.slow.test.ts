@@ -36,7 +36,7 @@ let url: string;
 
 beforeAll(async () => {
   place = new Place({ "mcp.json": { mcpServers: servers } });
-  child = place.start(["--mcp", "mcp.json", "serve", "--http", "--port", "0", "--surface", "direct"]);
+  child = place.start(["--mcp", "mcp.json", "serve", "--http", "--no-token", "--port", "0", "--surface", "direct"]);
   url = (await seen(child.stderr, /listening at (\S+)/))[1] ?? "";
 });
 

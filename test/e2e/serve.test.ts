@@ -61,6 +61,7 @@ describe("trunkline serve --http", () => {
   let child: ReturnType<Place["start"]>;
   let url: string;
   let welcome: string;
+  let authorized: Record<string, string>;
 
   beforeAll(async () => {
     place = new Place();
@@ -68,6 +69,10 @@ describe("trunkline serve --http", () => {
     const match = await seen(child.stderr, /listening at (\S+)[\s\S]*Ctrl-C/);
     welcome = match.input ?? "";
     url = match[1] ?? "";
+    // The line to paste into an agent's configuration.
+    const entry = JSON.parse(welcome.match(/^ *for agents +(\{.*\})$/m)?.[1] ?? "");
+    authorized = entry.mcpServers.trunkline.headers;
+    expect(authorized.Authorization).toMatch(/^Bearer tkl_/);
   });
 
   afterAll(async () => {
@@ -82,7 +87,7 @@ describe("trunkline serve --http", () => {
     ["modern", { pin: "2026-07-28" }, "2026-07-28"],
   ])("answers a %s client", async (_, mode, revision) => {
     const client = new Client(clientInfo, { versionNegotiation: { mode } });
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: authorized } }));
     expect(client.getNegotiatedProtocolVersion()).toBe(revision);
     await expectEcho(client);
     await client.close();
@@ -90,7 +95,7 @@ describe("trunkline serve --http", () => {
 
   it("answers the previous SDK generation and ends its session when asked", async () => {
     const client = new V1Client(clientInfo);
-    const transport = new V1HttpTransport(new URL(url));
+    const transport = new V1HttpTransport(new URL(url), { requestInit: { headers: authorized } });
     await client.connect(transport as Parameters<V1Client["connect"]>[0]);
     await expectEcho(client);
     const { sessionId } = transport;
@@ -138,7 +143,7 @@ describe("trunkline serve --http", () => {
     return await new Promise((resolve, reject) => {
       const outgoing = request(
         new URL(path, url),
-        { method: "POST", headers: { "content-type": "application/json", ...headers } },
+        { method: "POST", headers: { "content-type": "application/json", ...authorized, ...headers } },
         (response) => {
           response.resume().once("end", () => resolve({ status: response.statusCode ?? 0 }));
         },

@@ -60,7 +60,7 @@ describe("trunkline call", () => {
     [["--mcp", "nowhere.json", "tools"], "does not exist"],
     [["nonsense"], "unknown command"],
     [["serve", "--http", "--port", "99999"], "not a port"],
-    [["serve", "--http", "--host", "0.0.0.0"], "loopback"],
+    [["serve", "--http", "--host", "0.0.0.0", "--no-token"], "loopback"],
   ])("answers %j with exit code 2 and one clear line", async (args, message) => {
     using place = project({ hello });
     const { code, stdout, stderr } = await place.run(args);
