@@ -81,7 +81,7 @@ export {
   type ToolSource,
 } from "./ports.js";
 export { MIN_SECRET_LENGTH, Redactor, secretForms } from "./redaction.js";
-export { hasControls, printable, printableLines, replaceControls, toOneLine } from "./safe-text.js";
+export { hasControls, printable, printableJson, printableLines, replaceControls, toOneLine } from "./safe-text.js";
 export { isSensitiveToRead, isSensitiveToWrite } from "./sensitive-paths.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";

@@ -1,6 +1,7 @@
 import type { Clock, LogFields, Logger, LogLevel } from "./ports.js";
 import { systemClock } from "./ports.js";
 import type { Redactor } from "./redaction.js";
+import { printable, printableJson } from "./safe-text.js";
 
 /** The levels in ascending order. `silent` is only a threshold. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
@@ -62,7 +63,7 @@ interface Line {
 }
 
 function renderJson(line: Line): string {
-  return JSON.stringify({ time: line.time, level: line.level, message: line.message, ...plain(line.fields) });
+  return printableJson({ time: line.time, level: line.level, message: line.message, ...plain(line.fields) });
 }
 
 function renderText(line: Line): string {
@@ -70,7 +71,8 @@ function renderText(line: Line): string {
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ` ${key}=${textValue(value)}`)
     .join("");
-  return `${line.time.slice(11, 23)} ${line.level.padEnd(5)} ${oneLine(line.message)}${fields}`;
+  // A log is read on a terminal, and servers decide what is in it.
+  return printable(`${line.time.slice(11, 23)} ${line.level.padEnd(5)} ${oneLine(line.message)}${fields}`);
 }
 
 function textValue(value: unknown): string {

@@ -1,7 +1,8 @@
 // Makes untrusted text (from servers, project files, arguments) safe for a terminal or a question to the user. It must
 // not move the cursor, change colours, start a new line or reverse the writing direction.
 
-const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+/** Also the letters and marks that show nothing: Hangul fillers and the grapheme joiner. */
+const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u3164\uffa0]|\u034f/u;
 const CONTROLS = new RegExp(CONTROL, "gu");
 const GAPS = /[\s\p{Cc}\p{Cf}\p{Cs}]+/gu;
 
@@ -10,17 +11,24 @@ export function hasControls(text: string): boolean {
   return CONTROL.test(text);
 }
 
-/** Makes control characters visible: ESC becomes `\u001b`. The result is one line. */
+/** Makes control characters visible: ESC becomes `\u001b`, as in JSON. The result is one line. */
 export function printable(text: string): string {
-  return text.replace(CONTROLS, (char) => {
-    const hex = (char.codePointAt(0) ?? 0).toString(16);
-    return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
-  });
+  return text.replace(CONTROLS, (char) =>
+    Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),
+  );
 }
 
 /** {@link printable} for multi-line text: keeps line breaks, tabs and the joiners of emoji and some scripts. */
 export function printableLines(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(/[^\n\t\u200c\u200d]+/g, printable);
+}
+
+/**
+ * Like `JSON.stringify`, but control, format and bidi characters are escaped too. That changes nothing for a parser, and
+ * the text is safe to show on a terminal.
+ */
+export function printableJson(value: unknown, indent?: number): string {
+  return printableLines(JSON.stringify(value, null, indent) ?? "null");
 }
 
 export function replaceControls(text: string, replacement: string): string {

@@ -21,7 +21,15 @@ import {
   type Tool,
 } from "@trunkline/agent";
 import type { Hub } from "@trunkline/client";
-import { isRecord, isTrunklineError, messageOf, Redactor, systemCodeOf, TrunklineError } from "@trunkline/core";
+import {
+  isRecord,
+  isTrunklineError,
+  messageOf,
+  printableJson,
+  Redactor,
+  systemCodeOf,
+  TrunklineError,
+} from "@trunkline/core";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import { TerminalTurns } from "../terminal/terminal-turns.js";
 import { type AgentOptions, refuseContradictions } from "./agent-options.js";
@@ -198,7 +206,7 @@ export class AgentSession implements AsyncDisposable {
       return;
     }
     this.printer.clear();
-    this.#context.out(JSON.stringify(this.#keys.value(json), null, this.#options.pretty ? 2 : undefined));
+    this.#context.out(printableJson(this.#keys.value(json), this.#options.pretty ? 2 : undefined));
   }
 
   /** Prints the usage if the user asked for it. */

@@ -33,8 +33,13 @@ export interface CommandContext {
   readonly redactor: Redactor;
   /** Whether stdin is a pipe or a file. */
   hasPipedInput(): boolean;
-  /** Prints a line of the result to stdout. */
+  /**
+   * Prints a line of the result to stdout. It can contain text from servers and documents: on a terminal, control
+   * characters are made visible; in a pipe it stays as it is.
+   */
   out(line: string): void;
+  /** Prints a line with colours. Its text must already be printable. */
+  outPainted(line: string): void;
   /**
    * Prints a line for the user to stderr. It can contain names from a project's file, so control characters are made
    * visible.
@@ -59,7 +64,8 @@ export function createContext(io: ProgramIo): CommandContext {
     logger: loggerFor({ io, env, clock, redactor }, isLogLevel(logLevel) ? logLevel : "error"),
     redactor,
     hasPipedInput: () => io.hasPipedInput?.() ?? io.stdin.isTTY !== true,
-    out: (line) => void io.stdout.write(`${line}\n`),
+    out: (line) => void io.stdout.write(`${io.stdout.isTTY === true ? printableLines(line) : line}\n`),
+    outPainted: (line) => void io.stdout.write(`${line}\n`),
     note: (line) => void io.stderr.write(`${printableLines(redactor.text(line))}\n`),
   };
 }

@@ -1,6 +1,7 @@
 // Output of the store commands: for a user at a terminal, or for a pipe.
 import { once } from "node:events";
-import { printable } from "@trunkline/core";
+import { StringDecoder } from "node:string_decoder";
+import { printableJson, printableLines } from "@trunkline/core";
 import { toWire } from "@trunkline/store/contract";
 import type { CommandContext } from "./context.js";
 
@@ -17,7 +18,7 @@ export function wantsJson({ json, format }: { json?: boolean; format?: string })
 
 /** Prints the result as one JSON document, with the names used on the wire. */
 export function outJson(context: CommandContext, answer: unknown): void {
-  context.out(JSON.stringify(toWire(answer), null, 2));
+  context.out(printableJson(toWire(answer), 2));
 }
 
 /** Formats a byte count for people. */
@@ -53,8 +54,7 @@ export function shortHash(hash: string): string {
 
 /** Shows stored text: unchanged in a pipe, with control characters escaped at a terminal. Tabs stay. */
 export function shownText(text: string, isTerminal: boolean): string {
-  if (!isTerminal) return text;
-  return text.replace(/\r\n/g, "\n").replace(/[^\n\t]+/g, printable);
+  return isTerminal ? printableLines(text) : text;
 }
 
 /** Highlights parts of a line if the terminal supports colours; otherwise leaves the text unchanged. */
@@ -89,7 +89,27 @@ export function paintFor(
   };
 }
 
-/** Writes to stdout with backpressure. */
-export async function writeOut({ io, signal }: CommandContext, bytes: Uint8Array): Promise<void> {
+/** Writes to stdout with backpressure. The text must already be printable. */
+export async function writeOut({ io, signal }: CommandContext, bytes: Uint8Array | string): Promise<void> {
   if (bytes.length > 0 && !io.stdout.write(bytes)) await once(io.stdout, "drain", { signal });
+}
+
+/** Writes content in pieces: the very bytes in a pipe, printable text on a terminal. */
+export async function writeContent(
+  context: CommandContext,
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<void> {
+  if (context.io.stdout.isTTY !== true) {
+    for await (const piece of pieces) await writeOut(context, piece);
+    return;
+  }
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  for await (const piece of pieces) {
+    const text = rest + decoder.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+    // The next piece says whether this carriage return ends a line.
+    rest = text.endsWith("\r") ? "\r" : "";
+    await writeOut(context, printableLines(text.slice(0, text.length - rest.length)));
+  }
+  await writeOut(context, printableLines(rest + decoder.end()));
 }

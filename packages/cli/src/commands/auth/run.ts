@@ -1,6 +1,6 @@
 import type { HttpServer, LoadedConfig } from "@trunkline/client";
 import { forgetSignIn, type KeptSignIn, readSignIn } from "@trunkline/client/internal";
-import { formatMs, printable, redactedUrl, TrunklineError } from "@trunkline/core";
+import { formatMs, printable, printableJson, redactedUrl, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
@@ -78,7 +78,7 @@ export async function status(context: CommandContext, options: StatusOptions): P
       state: stateOf(kept, now),
       ...kept,
     }));
-    context.out(JSON.stringify(context.redactor.value(shown), null, 2));
+    context.out(printableJson(context.redactor.value(shown), 2));
   } else if (found.length === 0) context.note("No remote server is configured.");
   else {
     const rows = found.map(({ server, kept }) => [

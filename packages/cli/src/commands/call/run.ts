@@ -1,5 +1,5 @@
 import { mayBelongTo } from "@trunkline/client/internal";
-import { isTrunklineError, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, printableJson, TrunklineError } from "@trunkline/core";
 import { RPC_CODES } from "@trunkline/protocol";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -35,7 +35,7 @@ export async function call(context: CommandContext, options: CallOptions): Promi
       throw isAtTerminal(context) ? error : withAskingHint(error);
     });
   app.clearProgress();
-  const printed = options.raw ? JSON.stringify(result.raw, null, 2) : result.text;
+  const printed = options.raw ? printableJson(result.raw, 2) : result.text;
   if (result.isError && !options.raw) context.note(printed);
   else context.out(printed);
   return result.isError ? EXIT.failure : EXIT.success;

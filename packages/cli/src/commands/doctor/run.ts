@@ -1,5 +1,5 @@
 import type { ServerState } from "@trunkline/client";
-import { printableLines } from "@trunkline/core";
+import { printableJson, printableLines } from "@trunkline/core";
 import { checkModel, jsonModel, textModel } from "../../agent/check-model.js";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -42,7 +42,7 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
   if (options.format === "json") {
     const checked = { ...jsonReport(findings), safety: jsonSafety(safety) };
     const report = { ...checked, ...(model === undefined ? {} : { model: jsonModel(model) }) };
-    context.out(JSON.stringify(context.redactor.value(report), null, options.pretty ? 2 : undefined));
+    context.out(printableJson(context.redactor.value(report), options.pretty ? 2 : undefined));
   } else {
     const lines = [
       ...textReport(findings),

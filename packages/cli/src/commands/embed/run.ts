@@ -1,4 +1,4 @@
-import { type Embedder, TrunklineError } from "@trunkline/core";
+import { type Embedder, printableJson, TrunklineError } from "@trunkline/core";
 import { type EmbedPackage, embedPlaces, loadEmbedPackage, withOwnErrors } from "../../app/embed-package.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
@@ -37,7 +37,7 @@ export async function embed(context: CommandContext, options: EmbedOptions): Pro
     ),
   );
   if (options.format === "json") {
-    context.out(JSON.stringify({ model, dimensions: numbers[0]?.length ?? 0, vectors: numbers }));
+    context.out(printableJson({ model, dimensions: numbers[0]?.length ?? 0, vectors: numbers }));
   } else {
     for (const vector of numbers) context.out(vector.join(" "));
   }

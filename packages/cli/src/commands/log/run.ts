@@ -1,5 +1,5 @@
 // Shows the gateway's journal of calls, for people and for programs.
-import { matchesGlob, printable } from "@trunkline/core";
+import { matchesGlob, printable, printableJson } from "@trunkline/core";
 import { type CallRecord, followJournal, journalFolder, readJournal } from "@trunkline/server/journal";
 import { EXIT } from "../../app/exit-codes.js";
 import { storeFolder } from "../../app/folders.js";
@@ -62,7 +62,7 @@ function lineOf(call: CallRecord): string {
 }
 
 function jsonOf({ atMs, client, operation, durationMs, sizeBytes, outcome, code }: CallRecord): string {
-  return JSON.stringify({
+  return printableJson({
     time: new Date(atMs).toISOString(),
     client,
     operation,

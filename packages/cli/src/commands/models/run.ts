@@ -1,5 +1,6 @@
 // The models Trunkline runs itself: listing and downloading them.
 
+import { printableJson } from "@trunkline/core";
 import {
   type EmbedPackage,
   embedPlaces,
@@ -32,7 +33,7 @@ export async function pullModels(
       signal,
     }),
   );
-  if (options.json) context.out(JSON.stringify({ ...shown(outcome), pulled: outcome.pulled }, null, 2));
+  if (options.json) context.out(printableJson({ ...shown(outcome), pulled: outcome.pulled }, 2));
   else context.out(`${outcome.name}: ${outcome.pulled ? "pulled to" : "already in"} ${outcome.path}`);
   return EXIT.success;
 }
@@ -43,7 +44,7 @@ export async function listModels(context: CommandContext, options: { json?: bool
   const embed = await loadEmbedPackage(embedPlaces(context));
   const models = await withOwnErrors(() => embed.modelStatus({ home, signal }));
   if (options.json) {
-    context.out(JSON.stringify(models.map(shown), null, 2));
+    context.out(printableJson(models.map(shown), 2));
     return EXIT.success;
   }
   const rows = models.map(({ name, title, dimensions, state, sizeBytes }) => [

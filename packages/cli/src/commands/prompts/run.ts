@@ -1,5 +1,5 @@
 import { type Hub, type PromptResult, renderBlocks, type SourcedPrompt } from "@trunkline/client";
-import { isTrunklineError, printable, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, printable, printableJson, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { reportUnlisted } from "../../app/unlisted.js";
@@ -28,9 +28,8 @@ export async function listPrompts(context: CommandContext, options: PromptsOptio
   const exitCode = reportUnlisted(context, hub, { server, isEmpty: found.length === 0 });
   if (options.json) {
     context.out(
-      JSON.stringify(
+      printableJson(
         found.map(({ raw: _, ...prompt }) => prompt),
-        null,
         2,
       ),
     );
@@ -56,10 +55,10 @@ export async function getPrompt(context: CommandContext, options: GetPromptOptio
   await requireArguments(hub, prompt, { args, signal });
   const result = await hub.getPrompt(prompt.server, prompt.name, args, { signal });
   app.clearProgress();
-  if (options.raw) context.out(JSON.stringify(result.raw, null, 2));
+  if (options.raw) context.out(printableJson(result.raw, 2));
   else if (options.json) {
     const { raw: _, ...rest } = result;
-    context.out(JSON.stringify(rest, null, 2));
+    context.out(printableJson(rest, 2));
   } else context.out(await rendered(context, result));
   return EXIT.success;
 }
@@ -123,5 +122,5 @@ async function rendered(context: CommandContext, { messages }: PromptResult): Pr
 
 /** Describes a block that cannot be shown as text. `--raw` prints everything. */
 function placeholder(block: { type: string; [field: string]: unknown }): string {
-  return block.type === "image" ? `[image: ${block.mimeType}]` : JSON.stringify(block);
+  return block.type === "image" ? `[image: ${block.mimeType}]` : printableJson(block);
 }

@@ -4,7 +4,15 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
-import { isRecord, isTrunklineError, messageOf, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
+import {
+  isRecord,
+  isTrunklineError,
+  messageOf,
+  parseJson,
+  printableJson,
+  systemCodeOf,
+  TrunklineError,
+} from "@trunkline/core";
 import type { Operation, ServerRegistry } from "@trunkline/server";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -178,5 +186,5 @@ function shown(result: Readonly<Record<string, unknown>>, isIndented: boolean): 
   const [first] = Array.isArray(result.content) ? result.content : [];
   const text = isRecord(first) && typeof first.text === "string" ? first.text : "";
   const value = result.structuredContent ?? parseJson(text) ?? text;
-  return JSON.stringify(value, null, isIndented ? 2 : undefined);
+  return printableJson(value, isIndented ? 2 : undefined);
 }

@@ -1,5 +1,5 @@
 import { type Hub, type ReadResourceResult, type ResourceUpdate, renderBlocks } from "@trunkline/client";
-import { messageOf, printable } from "@trunkline/core";
+import { messageOf, printable, printableJson } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { reportUnlisted } from "../../app/unlisted.js";
@@ -32,9 +32,8 @@ export async function listResources(context: CommandContext, options: ResourcesO
   const exitCode = reportUnlisted(context, hub, { server, isEmpty: found.length === 0 });
   if (options.json) {
     context.out(
-      JSON.stringify(
+      printableJson(
         found.map(({ raw: _, ...item }) => item),
-        null,
         2,
       ),
     );
@@ -107,9 +106,9 @@ async function watch(context: CommandContext, hub: Hub, options: ReadOptions): P
 }
 
 async function rendered(context: CommandContext, read: ReadResourceResult, raw: boolean): Promise<string> {
-  if (raw) return JSON.stringify(read.raw, null, 2);
+  if (raw) return printableJson(read.raw, 2);
   const { home, logger, signal } = context;
   const content = read.contents.map((resource) => ({ type: "resource", resource }));
   const { blocks } = await renderBlocks({ content }, { home, logger, signal });
-  return blocks.map((block) => (block.type === "text" ? block.text : JSON.stringify(block))).join("\n");
+  return blocks.map((block) => (block.type === "text" ? block.text : printableJson(block))).join("\n");
 }

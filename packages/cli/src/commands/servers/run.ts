@@ -10,6 +10,7 @@ import {
   isTrunklineError,
   nearestNames,
   printable,
+  printableJson,
   REDACTED,
   redactedArgs,
   redactedUrl,
@@ -95,7 +96,7 @@ export async function listServers(
     if (severity !== "note" || shadowing) context.note(`${severity}: ${message}`);
   }
   if (options.json) {
-    context.out(JSON.stringify(context.redactor.value(listed.map(({ what: _, ...rest }) => rest)), null, 2));
+    context.out(printableJson(context.redactor.value(listed.map(({ what: _, ...rest }) => rest)), 2));
     return EXIT.success;
   }
   if (listed.length === 0) {

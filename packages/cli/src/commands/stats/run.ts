@@ -1,4 +1,5 @@
 // Shows what the gateway costs in tokens, compared with the tools themselves.
+import { printableJson } from "@trunkline/core";
 import { journalFolder, type TokenReport, tokenReport } from "@trunkline/server/journal";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -18,7 +19,7 @@ export async function stats(context: CommandContext, options: StatsOptions): Pro
   const { servers } = await app.config();
   const names = new Set(servers.filter(({ disabled }) => !disabled).map(({ name }) => name));
   const report = await tokenReport({ folder, directTools: () => directTools(context, names) });
-  if (options.format === "json") context.out(JSON.stringify(report, null, 2));
+  if (options.format === "json") context.out(printableJson(report, 2));
   else if (report.since === null) {
     context.note(`Nothing has been counted in ${folder} yet. \`trunkline serve\` counts what its clients receive.`);
   } else for (const line of describe(report)) context.out(line);

@@ -1,5 +1,5 @@
 // Commands that read from the store: `search`, `list` and `get`.
-import { isTrunklineError, parseContentId, printable, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, parseContentId, printable, printableJson, TrunklineError } from "@trunkline/core";
 import type { GetParams, GetResult, ListParams, SearchHit, SearchParams } from "@trunkline/store";
 import { type OpenedStore, openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -14,7 +14,7 @@ import {
   shownText,
   shownTime,
   wantsJson,
-  writeOut,
+  writeContent,
 } from "../../terminal/output.js";
 import { table } from "../../terminal/table.js";
 
@@ -52,11 +52,11 @@ function showHit(context: CommandContext, hit: SearchHit, how: { paint: Paint; i
   const path = paint.path(shownText(hit.path, paint.isTerminal));
   // In a store of a few documents every word is common, and scores are close to zero.
   const score = hit.score < 0.0005 ? "" : `  ${paint.faint(hit.score.toFixed(3))}`;
-  context.out(`${path}${line}${score}`);
+  context.outPainted(`${path}${line}${score}`);
   if (hit.snippet.trim() !== "") {
     for (const text of hit.snippet.split("\n")) context.out(`  ${shownText(text, paint.isTerminal)}`);
   }
-  if (how.isExplained && hit.explain !== undefined) context.out(`  ${paint.faint(JSON.stringify(hit.explain))}`);
+  if (how.isExplained && hit.explain !== undefined) context.outPainted(`  ${paint.faint(printableJson(hit.explain))}`);
 }
 
 /** Lists documents. The exit code is 1 if there are none. */
@@ -144,7 +144,7 @@ async function showDocument(
   if (output !== undefined)
     context.note(`wrote ${printable(result.outputPath ?? output)} (${shownBytes(result.size)})`);
   else if (lines !== undefined || symbol !== undefined) {
-    await writeOut(context, new TextEncoder().encode(result.content ?? ""));
+    await writeContent(context, [new TextEncoder().encode(result.content ?? "")]);
   } else if (!graph || includeContent || isPart(params)) await streamOut(context, opened, result);
   if (!graph) return;
   if (result.related === undefined || result.path === undefined) {
@@ -154,7 +154,8 @@ async function showDocument(
   const { path, hash, related } = result;
   const { graphTree } = await import("./graph-output.js");
   const origin = { key: `file:${path}`, type: "file", name: path, path, hash };
-  for (const line of graphTree({ ...related, origin }, { paint: paintFor(context), reverse: false })) context.out(line);
+  for (const line of graphTree({ ...related, origin }, { paint: paintFor(context), reverse: false }))
+    context.outPainted(line);
   if (related.notice !== undefined) context.note(related.notice);
   if (related.truncated) context.note(`There is more: trunkline store graph ${printable(path)} --limit <number>`);
 }
@@ -168,10 +169,11 @@ async function streamOut(context: CommandContext, { store }: OpenedStore, result
   const id = parseContentId(result.hash);
   const from = result.bytes?.from ?? 0;
   const end = result.bytes === undefined ? result.size : result.bytes.to + 1;
-  for (let start = from; start < end; start += PIECE_BYTES) {
-    const piece = { start, end: Math.min(end, start + PIECE_BYTES), signal: context.signal };
-    await writeOut(context, await store.bytes(id, piece));
+  async function* pieces() {
+    for (let start = from; start < end; start += PIECE_BYTES)
+      yield await store.bytes(id, { start, end: Math.min(end, start + PIECE_BYTES), signal: context.signal });
   }
+  await writeContent(context, pieces());
 }
 
 const HASH_LIKE = /^(?:sha256[-:])?[0-9a-f]{8,64}$/i;

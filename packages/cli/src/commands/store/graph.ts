@@ -34,7 +34,7 @@ export async function graph(context: CommandContext, params: GraphParams, option
   opened.clearProgress();
   if (result.notice !== undefined) context.note(result.notice);
   if (wantsJson(options)) outJson(context, result);
-  else for (const line of linesOf(result, { paint: paintFor(context), reverse })) context.out(line);
+  else for (const line of linesOf(result, { paint: paintFor(context), reverse })) context.outPainted(line);
   if ("truncated" in result && result.truncated) context.note("There is more. Use a larger --limit.");
   return EXIT.success;
 }

@@ -94,7 +94,7 @@ export async function diff(context: CommandContext, params: DiffParams, options:
   else {
     const paint = paintFor(context);
     const lines = result.diff === undefined ? changesOf(result, paint) : textDiff(result.diff, paint);
-    for (const line of lines) context.out(line);
+    for (const line of lines) context.outPainted(line);
     if (lines.length === 0) context.note("Nothing changed.");
   }
   return EXIT.success;

@@ -1,6 +1,6 @@
 // Sessions on the command line: `sessions`, `start`, `stop`, `pin`, `unpin` and `watch`. A session outlives the process
 // that started it: scripts pass its id on.
-import { printable } from "@trunkline/core";
+import { printable, printableJson } from "@trunkline/core";
 import type { OperationParams, PinParams, SessionSummary, WatchedChange, WatchParams } from "@trunkline/store";
 import { toWire } from "@trunkline/store/contract";
 import { openCommandStore } from "../../app/command-store.js";
@@ -128,14 +128,14 @@ export async function watch(
     context.note(`not added: ${printable(path)}: ${printable(message)}`);
   }
   const print = (changes: readonly WatchedChange[]) => {
-    for (const change of changes) context.out(json ? JSON.stringify(change) : changeLine(change, paint));
+    for (const change of changes) context.outPainted(json ? printableJson(change) : changeLine(change, paint));
   };
   await store.watch(params, { signal: context.signal, onChanges: print });
   context.note(`watching ${params.paths.map(printable).join(", ")}; press Ctrl-C to stop`);
   await untilAborted(context.signal);
   // The signal only ends the watching: pending changes are still indexed, and the summary is printed.
   const summary = await store.stop({});
-  if (json) context.out(JSON.stringify(toWire(summary)));
+  if (json) context.out(printableJson(toWire(summary)));
   else context.note(summaryOf(summary));
   return EXIT.success;
 }

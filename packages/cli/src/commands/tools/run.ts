@@ -1,6 +1,6 @@
 import type { Hub } from "@trunkline/client";
 import { dottedName } from "@trunkline/client/internal";
-import { isGlob, printable, type SourcedTool, signatureOf } from "@trunkline/core";
+import { isGlob, printable, printableJson, type SourcedTool, signatureOf } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";
@@ -41,9 +41,8 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
   if (options.tokens) await printCosts(context, hub, { found, json: options.json ?? false });
   else if (options.json)
     context.out(
-      JSON.stringify(
+      printableJson(
         found.map((tool) => toJson(tool, hub)),
-        null,
         2,
       ),
     );
@@ -116,7 +115,7 @@ async function printCosts(
     const servers = Object.fromEntries(
       byServer(costs).map(([server, own]) => [server, { tools: own.length, tokens: sum(own) }]),
     );
-    context.out(JSON.stringify({ encoding: "o200k_base", total, servers, tools: costs }, null, 2));
+    context.out(printableJson({ encoding: "o200k_base", total, servers, tools: costs }, 2));
     return;
   }
   const rows = byServer(costs).flatMap(([server, own]) => [
