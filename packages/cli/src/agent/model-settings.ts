@@ -1,14 +1,15 @@
 // Selects the model: from the command line, the environment, `.env` files, or whatever key is available. A project's
 // `.env` is not trusted like the user's own settings: an endpoint from there never gets a key from elsewhere.
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { type ModelOptions, PROVIDER_NAMES, type ProviderInfo, providerInfo } from "@trunkline/agent";
-import { type DotEnv, foldersUpward, readDotEnv } from "@trunkline/client/config";
+import { type DotEnv, foldersUpward, readDotEnv, TrustStore } from "@trunkline/client/config";
 import {
   abortError,
   isRecord,
   isTrunklineError,
   nearestNames,
+  printable,
   systemCodeOf,
   TrunklineError,
   withDeadline,
@@ -67,11 +68,13 @@ export async function findModelSettings(
   if (name === undefined) return undefined;
   const provider = namedProvider(name);
   const place = endpoint ?? usualEndpoint(env, provider.name);
+  const apiKey = keyFor(env, { provider, own, onlyFrom: await onlyKeyFile(context, place) });
+  if (provider.format !== "echo") requireOwnEndpoint(context, place, apiKey);
   const options = {
     provider: provider.name,
     model: model ?? DEFAULT_MODELS[provider.name] ?? "",
     ...(place === undefined || provider.format === "echo" ? {} : { endpoint: place.value }),
-    ...optional("apiKey", keyFor(env, { provider, own, onlyFrom: place?.file })),
+    ...optional("apiKey", apiKey?.value),
     ...(flags.script === undefined ? {} : { echo: { script: await readScript(context, flags.script) } }),
     redactor: context.redactor,
     logger: context.logger,
@@ -240,7 +243,55 @@ function ollamaEndpoint(host: string): string {
   return `${address.protocol}//${name}:${port}${address.pathname.replace(/\/+$/, "") || "/v1"}`;
 }
 
-/** Returns the key. An endpoint from a `.env` only gets a key from a `.env`. */
+/** An endpoint that a repository's `.env` sets. */
+export interface ForeignEndpoint {
+  readonly endpoint: string;
+  readonly file: string;
+}
+
+/** Returns the endpoint that a repository's `.env` sets for the model; undefined if there is none. */
+export async function foreignEndpoint(context: CommandContext): Promise<ForeignEndpoint | undefined> {
+  const env = new Variables(context, await readDotEnv(await foldersUpward(context.cwd), context));
+  const found = env.first(["TRUNKLINE_ENDPOINT", "OPENAI_BASE_URL"]) ?? usualEndpoint(env, "ollama");
+  return found?.file === undefined || isOwn(context, found) ? undefined : { endpoint: found.value, file: found.file };
+}
+
+/** Whether a value comes from the environment, the command line or the `.env` in the user's home folder. */
+function isOwn({ userHome }: CommandContext, { file }: Value): boolean {
+  return file === undefined || dirname(file) === resolve(userHome);
+}
+
+/** Returns the file that the key must come from; undefined if every key will do. */
+async function onlyKeyFile(context: CommandContext, place: Value | undefined): Promise<string | undefined> {
+  if (place?.file === undefined || isOwn(context, place)) return undefined;
+  const store = new TrustStore(context.home);
+  const isTrusted =
+    context.env.TRUNKLINE_TRUST === "all" || (await store.isEndpointTrusted(dirname(place.file), place.value));
+  return isTrusted ? undefined : place.file;
+}
+
+/**
+ * A repository that names an endpoint must bring the key for it: otherwise it would get the user's key, or at least
+ * everything the user and the tools say. A local server is fine without a key.
+ */
+function requireOwnEndpoint(context: CommandContext, place: Value | undefined, key: Value | undefined): void {
+  if (place === undefined || key !== undefined || isOwn(context, place) || isLoopback(place.value)) return;
+  const host = URL.canParse(place.value) ? new URL(place.value).host : place.value;
+  throw new TrunklineError(
+    "CONFIG_INVALID",
+    `${place.file} sends the model's input to ${printable(host)}, but has no key for it.`,
+    {
+      hint: "If you trust this endpoint, approve it with `trunkline trust --workspace`, or name it with --endpoint. Otherwise remove it from the file.",
+    },
+  );
+}
+
+function isLoopback(endpoint: string): boolean {
+  const host = URL.canParse(endpoint) ? new URL(endpoint).hostname : "";
+  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+/** Returns the key, if given only one from this file. */
 function keyFor(
   env: Variables,
   options: {
@@ -248,16 +299,16 @@ function keyFor(
     own: (name: string) => Value | undefined;
     onlyFrom: string | undefined;
   },
-): string | undefined {
+): Value | undefined {
   const { provider, own, onlyFrom } = options;
   if (provider.format === "echo") return undefined;
-  const fits = ({ file }: Value) => onlyFrom === undefined || file !== undefined;
+  const fits = ({ file }: Value) => onlyFrom === undefined || file === onlyFrom;
   const ours = own("TRUNKLINE_API_KEY");
-  if (ours !== undefined && fits(ours)) return ours.value;
+  if (ours !== undefined && fits(ours)) return ours;
   return env.first(
     provider.keyVariables.filter((name) => name !== "TRUNKLINE_API_KEY"),
     fits,
-  )?.value;
+  );
 }
 
 async function readScript({ cwd, signal }: CommandContext, path: string): Promise<string> {

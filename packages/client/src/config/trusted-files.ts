@@ -2,7 +2,7 @@
 // project must not be able to approve itself.
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isAbsent, parseJson, resolvedPath, TrunklineError, writeFileAtomically } from "@trunkline/core";
+import { isAbsent, isWithin, parseJson, resolvedPath, TrunklineError, writeFileAtomically } from "@trunkline/core";
 
 /** A file in a particular state: the fingerprint covers what it would run. */
 export interface TrustSubject {
@@ -87,8 +87,11 @@ export class TrustStore {
   /** Whether the user approved this model endpoint, which a file of the workspace sets. */
   async isEndpointTrusted(folder: string, endpoint: string): Promise<boolean> {
     const { workspaces } = await this.#read();
-    const key = await resolvedPath(folder);
-    return Object.hasOwn(workspaces, key) && workspaces[key]?.endpoint === endpoint;
+    const real = await resolvedPath(folder);
+    // The file can be in the workspace or in the repository around it.
+    return Object.entries(workspaces).some(
+      ([path, known]) => known.endpoint === endpoint && (isWithin(real, path) || isWithin(path, real)),
+    );
   }
 
   /** Approves a workspace for the user's own servers, and the model endpoint that its `.env` sets, if any. */

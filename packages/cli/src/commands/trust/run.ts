@@ -1,5 +1,6 @@
 import { type LoadedConfig, TrustStore } from "@trunkline/client/config";
-import { TrunklineError } from "@trunkline/core";
+import { printable, redactedUrl, TrunklineError } from "@trunkline/core";
+import { foreignEndpoint } from "../../agent/model-settings.js";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { wholeHomeReason } from "../../app/folders.js";
@@ -87,11 +88,17 @@ async function trustWorkspace(context: CommandContext, config: LoadedConfig, opt
       },
     );
   }
-  if (await store.isWorkspaceTrusted(workspaceFolder)) {
+  const model = await foreignEndpoint(context);
+  const isModelTrusted = model === undefined || (await store.isEndpointTrusted(workspaceFolder, model.endpoint));
+  if (isModelTrusted && (await store.isWorkspaceTrusted(workspaceFolder))) {
     context.out("Already approved.");
     return EXIT.success;
   }
   context.out(workspaceQuestion(workspaceFolder, workspaceServers(config)));
+  if (model !== undefined) {
+    const shown = printable(redactedUrl(model.endpoint));
+    context.out(`Your model, its key and everything it is told would go to ${shown}, as set in ${model.file}.`);
+  }
   if (!options.yes && !isAtTerminal(context)) {
     throw new TrunklineError("USAGE", "Nothing was approved: there is no terminal to ask on.", {
       hint: "If you trust this workspace, approve it with `trunkline trust --workspace --yes`.",
@@ -101,7 +108,7 @@ async function trustWorkspace(context: CommandContext, config: LoadedConfig, opt
     context.note("Nothing was approved.");
     return EXIT.failure;
   }
-  await store.confirmWorkspace(workspaceFolder);
+  await store.confirmWorkspace(workspaceFolder, { endpoint: model?.endpoint });
   context.out(`Approved: ${workspaceFolder}`);
   return EXIT.success;
 }
