@@ -419,6 +419,10 @@ export const OPERATIONS = {
       }),
       include: texts("Only files that match one of these globs.", { cli: includes }),
       exclude: texts("Skip files that match one of these globs.", { cli: excludes }),
+      skip_generated: flag(
+        "Without a .gitignore, skip node_modules, build output, hidden folders and files over 10 MB.",
+        { cli: { about: "without a .gitignore, skip packages, build output, hidden folders and files over 10 MB" } },
+      ),
       ...description,
       snapshot_label: text("Label of the snapshot taken when a folder is added.", {
         aliases: ["label"],
@@ -598,6 +602,7 @@ export const OPERATIONS = {
         aliases: ["path", "folder", "directory", "files"],
         cli: { argument: "<path...>" },
       }),
+      exclude: texts("Skip files that match one of these globs.", { cli: excludes }),
       collection: text("The collection to add to.", { default: "default", cli: { value: "name" } }),
     },
     example: { paths: ["src"] },

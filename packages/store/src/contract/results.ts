@@ -28,8 +28,10 @@ export interface AddResult {
   readonly newBytes: number;
   /** Files that were added: new ones and those whose content changed. */
   readonly files: number;
-  /** Files that were skipped because they are unchanged or could not be read. */
+  /** Files that were skipped because they are unchanged, could not be read or were left out. */
   readonly skipped: number;
+  /** What was left out of a folder: files that can hold secrets, generated and hidden folders, files over 10 MB. */
+  readonly leftOut?: { readonly sensitive: number; readonly folders: readonly string[]; readonly large: number };
   /** Documents whose files are no longer in the folder. */
   readonly removed?: number;
   readonly snapshotId?: string;

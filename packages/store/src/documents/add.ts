@@ -8,6 +8,7 @@ import { metadataObject, tagList } from "../contract/params.js";
 import { prepareContent } from "../engine/content/prepare.js";
 import type { ContentType } from "../engine/content/text.js";
 import { Guard, requireUnmoved } from "../engine/files/guard.js";
+import { hasIgnoreFile, type LeftOut } from "../engine/files/left-out.js";
 import { hasChunk, hexOf } from "../engine/sqlite/contents.js";
 import { collectionId } from "../engine/sqlite/documents.js";
 import type { Call } from "../engine/threads/rpc.js";
@@ -43,6 +44,12 @@ export async function add(env: DocumentMover, params: ResolvedAddParams, call: C
     : undefined;
   const sum = (pick: (result: AddResult) => number) => results.reduce((total, result) => total + pick(result), 0);
   const removed = sum((result) => result.removed ?? 0);
+  const leftOut = {
+    sensitive: sum((result) => result.leftOut?.sensitive ?? 0),
+    folders: [...new Set(results.flatMap((result) => result.leftOut?.folders ?? []))],
+    large: sum((result) => result.leftOut?.large ?? 0),
+  };
+  const isAnyLeftOut = leftOut.sensitive + leftOut.folders.length + leftOut.large > 0;
   return {
     hash: results.length === 1 ? (only?.hash ?? null) : null,
     path: results.map((result) => result.path).join(", "),
@@ -51,6 +58,7 @@ export async function add(env: DocumentMover, params: ResolvedAddParams, call: C
     files: sum((result) => result.files),
     skipped: sum((result) => result.skipped),
     ...(removed > 0 ? { removed } : {}),
+    ...(isAnyLeftOut ? { leftOut } : {}),
     ...(snapshot === undefined ? {} : { snapshotId: snapshot.id }),
     ...(problems.length > 0 ? { problems } : {}),
   };
@@ -131,7 +139,10 @@ async function addFolder(
   call: Call,
 ): Promise<TakenPath> {
   const root = params.path;
+  const realRoot = realpathSync(root);
   const problems: FileProblem[] = [];
+  const leftOut: LeftOut = { sensitive: 0, folders: new Set(), large: 0 };
+  const unread = new Set<string>();
   // Written while the folder is walked. The writer handles this before the documents.
   const remembered = env.writer.rememberRoot({ collection: batch.collection, path: root });
   remembered.catch(() => {});
@@ -144,16 +155,19 @@ async function addFolder(
   let reported = performance.now();
   const walked = walk({
     root,
-    realRoot: realpathSync(root),
+    realRoot,
     recursive: params.recursive ?? true,
     include: params.include,
     exclude: params.exclude,
     store: realpathSync(env.folder),
     guard: new Guard(env.guarded),
+    skipGenerated: params.skipGenerated === true && !hasIgnoreFile(realRoot),
+    leftOut,
+    onUnread: (path) => unread.add(path),
     onProblem: (problem) => problems.push(problem),
     check: call.check,
   });
-  for (const { path, stats } of walked) {
+  for (const { path, source, stats } of walked) {
     call.check();
     seen++;
     const before = known.get(path);
@@ -163,7 +177,7 @@ async function addFolder(
       size += stats.size;
     } else {
       try {
-        const taken = await takeFile(env, batcher, { path, size: stats.size, known: before }, call);
+        const taken = await takeFile(env, batcher, { path, source, size: stats.size, known: before }, call);
         size += taken.size;
       } catch (error) {
         if (isFatal(error)) throw error;
@@ -176,7 +190,8 @@ async function addFolder(
     }
   }
   const totals = await batcher.finish();
-  const removed = await removeMissing(env, batch, { known, problems }, params);
+  for (const { path } of problems) unread.add(path);
+  const removed = await removeMissing(env, batch, { known, unread }, params);
   await remembered;
   const files = totals.added + totals.changed;
   call.progress({ progress: seen, total: seen, message: `${files} files added` });
@@ -186,9 +201,10 @@ async function addFolder(
     size,
     newBytes: totals.newBytes,
     files,
-    skipped: skipped + (totals.offered - files) + problems.length,
+    skipped: skipped + (totals.offered - files) + problems.length + leftOut.sensitive + leftOut.large,
     removed,
     isFolder: true,
+    leftOut: { ...leftOut, folders: [...leftOut.folders] },
     ...(problems.length > 0 ? { problems } : {}),
   };
 }
@@ -236,26 +252,30 @@ function isUnchanged(before: KnownFile, now: { mode: number; mtimeUs: number; in
 export async function takeFile(
   env: DocumentMover,
   batcher: DocumentBatcher,
-  target: { path: string; size: number; known: KnownFile | undefined },
+  target: { path: string; source?: string; size: number; known: KnownFile | undefined },
   call: Call,
 ): Promise<{ hash: string; size: number }> {
-  const { path } = target;
+  const { path, source = path } = target;
+  // A file found in a folder was checked: another file must not take its place through a link.
+  const followLinks = target.source === undefined;
   const isStored = (hash: string) => hasChunk(env.truth, hash);
   const place = { path, root: batcher.root ?? dirname(path) };
   if (target.size > WHOLE_FILE_BYTES) {
-    const { file, content, newBytes } = await uploadLargeFile(env, path, { isStored, call });
+    const { file, content, newBytes } = await uploadLargeFile(env, source, { isStored, call, followLinks });
     await batcher.addUploaded({ ...place, title: undefined, file }, content, newBytes);
     return content;
   }
   const known = target.known === undefined ? undefined : knownContent(env, target.known);
-  const { file, prepared, size, hash } = readSmallFile(path, {
+  const { file, prepared, size, hash } = readSmallFile(source, {
     isStored,
+    followLinks,
     known: known === undefined ? undefined : hexOf(known.hash),
   });
   if (prepared === undefined && known !== undefined) {
     await batcher.addKnown({ ...place, title: known.title ?? undefined, file }, { hash, size, type: known.type });
   } else if (prepared !== undefined) {
-    const again = () => readSmallFile(path, { isStored: () => false, known: undefined }).prepared ?? prepared;
+    const again = () =>
+      readSmallFile(source, { isStored: () => false, known: undefined, followLinks }).prepared ?? prepared;
     await batcher.add(
       { ...place, title: prepared.text?.title, file },
       { ...prepared, text: worthSending(prepared.text) },
@@ -271,13 +291,12 @@ export async function takeFile(
 async function removeMissing(
   env: DocumentMover,
   batch: Batch,
-  found: { known: ReadonlyMap<string, KnownFile>; problems: readonly FileProblem[] },
+  found: { known: ReadonlyMap<string, KnownFile>; unread: ReadonlySet<string> },
   params: ResolvedAddParams,
 ): Promise<number> {
   const partial = params.include?.length || params.exclude?.length || params.recursive === false;
-  const unread = new Set(found.problems.map((problem) => problem.path));
   const ids = [...found.known]
-    .filter(([path, file]) => file.inode !== null && !partial && !isAtOrBelow(path, unread))
+    .filter(([path, file]) => file.inode !== null && !partial && !isAtOrBelow(path, found.unread))
     .map(([, file]) => file.id);
   let removed = 0;
   for (let start = 0; start < ids.length; start += 500) {

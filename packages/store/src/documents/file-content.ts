@@ -47,11 +47,11 @@ function nowUs(): number {
 /** Reads a small file. `known` is its previous hash: if the file is unchanged, nothing is prepared. */
 export function readSmallFile(
   path: string,
-  { isStored, known }: { isStored: IsStored; known: string | undefined },
+  { isStored, known, followLinks = true }: { isStored: IsStored; known: string | undefined; followLinks?: boolean },
 ): { file: FileFacts; size: number; prepared: PreparedContent | undefined; hash: string } {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const checkedUs = nowUs();
-    const result = withFile(path, ({ fd, before }) => {
+    const result = withFile(path, followLinks, ({ fd, before }) => {
       const bytes = readWhole(fd, before.size);
       return same(before, fstatSync(fd)) && bytes.length === before.size ? { bytes, before } : undefined;
     });
@@ -66,6 +66,8 @@ export function readSmallFile(
 interface UploadOptions {
   readonly isStored: IsStored;
   readonly call: Call;
+  /** Whether the path may be a link. Default true. */
+  readonly followLinks?: boolean;
 }
 
 /** Reads a large file in parts and uploads its chunks in advance. */
@@ -76,7 +78,7 @@ export async function uploadLargeFile(
 ): Promise<{ file: FileFacts; content: IncomingContent; newBytes: number }> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const checkedUs = nowUs();
-    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const fd = openToRead(path, options.followLinks ?? true);
     try {
       const before = fstatSync(fd);
       const onBytes = (bytes: number) => options.call.progress({ progress: bytes, total: before.size, message: path });
@@ -161,9 +163,14 @@ async function uploadStream(
   };
 }
 
-function withFile<T>(path: string, work: (file: OpenFile) => T): T {
+function openToRead(path: string, followLinks: boolean): number {
+  const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
   // Non-blocking, so a pipe that replaces the file cannot block the thread.
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return openSync(path, O_RDONLY | O_NONBLOCK | (followLinks ? 0 : O_NOFOLLOW));
+}
+
+function withFile<T>(path: string, followLinks: boolean, work: (file: OpenFile) => T): T {
+  const fd = openToRead(path, followLinks);
   try {
     const before = fstatSync(fd);
     if (!before.isFile()) throw new TrunklineError("INVALID_ARGUMENT", `${path} is not a regular file.`);

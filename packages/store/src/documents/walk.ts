@@ -1,12 +1,13 @@
-// Walks a folder. Files come in a stable order, .gitignore applies at every level, and symbolic links are never
-// followed out of the folder.
-import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
-import { join, sep } from "node:path";
-import { systemCodeOf } from "@trunkline/core";
+// Walks a folder. Files come in a stable order, .gitignore applies at every level, symbolic links are never followed out
+// of the folder, and files that can hold secrets are left out.
+import { lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
+import { basename, join, sep } from "node:path";
+import { isSensitiveToRead, systemCodeOf } from "@trunkline/core";
 import type { FileProblem } from "../contract/index.js";
 import { type IgnoreRules, readIgnoreRules } from "../engine/files/gitignore.js";
 import { compileGlobs } from "../engine/files/glob.js";
 import type { Guard } from "../engine/files/guard.js";
+import { isGeneratedFolder, isLarge, isSecret, type LeftOut } from "../engine/files/left-out.js";
 
 interface WalkOptions {
   /** Absolute, as the caller wrote it: file paths start with it. */
@@ -20,12 +21,25 @@ interface WalkOptions {
   readonly store: string;
   /** Other folders that are never entered: Git's and Trunkline's. */
   readonly guard: Guard;
+  /** Whether to leave out packages, build output, hidden folders and large files. */
+  readonly skipGenerated: boolean;
+  /** Counts what is left out. */
+  readonly leftOut: LeftOut;
+  /** Called with each file and folder that is left out although it may belong to the project. */
+  readonly onUnread: (path: string) => void;
   readonly onProblem: (problem: FileProblem) => void;
   readonly check: () => void;
 }
 
+interface Walk extends WalkOptions {
+  /** Whether the root itself is a folder of secrets. */
+  readonly hasSecrets: boolean;
+}
+
 interface WalkedFile {
   readonly path: string;
+  /** The path with its own link resolved, to be opened without following another. */
+  readonly source: string;
   readonly stats: Stats;
 }
 
@@ -39,11 +53,12 @@ interface Rules {
 export function* walk(options: WalkOptions): Generator<WalkedFile> {
   const included = options.include?.length ? compileGlobs(options.include) : () => true;
   const excluded = compileGlobs(options.exclude);
-  yield* walkFolder(options, "", [], (path) => included(path) && !excluded(path), excluded);
+  const walking = { ...options, hasSecrets: isSensitiveToRead(options.realRoot) };
+  yield* walkFolder(walking, "", [], (path) => included(path) && !excluded(path), excluded);
 }
 
 function* walkFolder(
-  options: WalkOptions,
+  options: Walk,
   base: string,
   outer: readonly Rules[],
   wanted: (path: string) => boolean,
@@ -60,13 +75,40 @@ function* walkFolder(
     if (entry.isDirectory()) {
       const skipped = !options.recursive || isStore(options, relative) || isGuarded(options, relative);
       if (skipped || isIgnored(rules, relative, true) || excluded(relative)) continue;
+      if (isLeftOut(options, relative, path)) continue;
       yield* walkFolder(options, `${relative}/`, rules, wanted, excluded);
     } else if (entry.isFile() || entry.isSymbolicLink()) {
       if (isIgnored(rules, relative, false) || !wanted(relative)) continue;
-      const stats = entry.isFile() ? factsOf(path, options) : linkTarget(path, options);
-      if (stats !== undefined) yield { path, stats };
+      if (isSecretFile(options, relative)) continue;
+      const source = entry.isFile() ? path : linkTarget(path, options);
+      const stats = source === undefined ? undefined : factsOf(source, options);
+      if (source === undefined || stats?.isFile() !== true) continue;
+      if (options.skipGenerated && isLarge(stats.size)) {
+        options.leftOut.large++;
+        options.onUnread(path);
+      } else yield { path, source, stats };
     }
   }
+}
+
+/** Whether a folder is left out: one of secrets, or one that a tool has generated. */
+function isLeftOut(
+  { realRoot, skipGenerated, leftOut, onUnread }: WalkOptions,
+  relative: string,
+  path: string,
+): boolean {
+  const name = basename(relative);
+  const isGenerated = skipGenerated && isGeneratedFolder(name);
+  if (!isGenerated && !isSecret(join(realRoot, relative))) return false;
+  leftOut.folders.add(name);
+  if (isGenerated) onUnread(path);
+  return true;
+}
+
+function isSecretFile({ realRoot, hasSecrets, leftOut }: Walk, relative: string): boolean {
+  if (!hasSecrets && !isSecret(join(realRoot, relative))) return false;
+  leftOut.sensitive++;
+  return true;
 }
 
 function isStore({ realRoot, store }: WalkOptions, relative: string): boolean {
@@ -99,8 +141,8 @@ function factsOf(path: string, { onProblem }: WalkOptions): Stats | undefined {
   }
 }
 
-/** Returns the target of a link if it is a file inside the root. */
-function linkTarget(path: string, options: WalkOptions): Stats | undefined {
+/** Returns the target of a link if it is inside the root and may be added. */
+function linkTarget(path: string, options: WalkOptions): string | undefined {
   try {
     const target = realpathSync(path);
     const inside = target.startsWith(options.realRoot.endsWith(sep) ? options.realRoot : options.realRoot + sep);
@@ -109,8 +151,9 @@ function linkTarget(path: string, options: WalkOptions): Stats | undefined {
       return undefined;
     }
     if (options.guard.leavesOut(target, options.realRoot)) return undefined;
-    const stats = statSync(target);
-    return stats.isFile() ? stats : undefined;
+    if (!isSensitiveToRead(target)) return target;
+    options.leftOut.sensitive++;
+    return undefined;
   } catch (error) {
     const leadsNowhere = ["ENOENT", "ENOTDIR", "ELOOP"].includes(systemCodeOf(error) ?? "");
     const message = leadsNowhere ? "a broken symbolic link" : problemText(error);

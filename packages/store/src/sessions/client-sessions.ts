@@ -106,7 +106,7 @@ export class ClientSessions {
     };
     // Loaded on demand: most uses of a store watch nothing.
     const { Watcher } = await import("./watcher.js");
-    const places = { store: this.#folder, guarded: this.#guarded };
+    const places = { store: this.#folder, guarded: this.#guarded, exclude: params.exclude };
     for (const root of params.paths) {
       requireUnmoved(root, realPathOf(root), options.limits);
       const watcher = await Watcher.start(root, target, places).catch((error: unknown) => {

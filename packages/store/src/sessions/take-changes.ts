@@ -1,13 +1,14 @@
 // Applies a watcher's findings to the store: adds existing files and marks missing ones as removed.
-import { realpathSync, statSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import { dirname, sep } from "node:path";
-import { isFolderSync, isTrunklineError, systemCodeOf } from "@trunkline/core";
+import { isFolderSync, isSensitiveToRead, isTrunklineError, systemCodeOf } from "@trunkline/core";
 import type { FileProblem, WatchedChange } from "../contract/index.js";
 import { takeFile } from "../documents/add.js";
 import type { DocumentMover } from "../documents/change.js";
 import { DocumentBatcher } from "../documents/document-batch.js";
 import { problemText } from "../documents/walk.js";
 import { Guard } from "../engine/files/guard.js";
+import { hasIgnoreFile, isLarge } from "../engine/files/left-out.js";
 import { collectionId } from "../engine/sqlite/documents.js";
 import type { Call } from "../engine/threads/rpc.js";
 
@@ -33,7 +34,7 @@ export async function takeChanges(env: DocumentMover, params: TakeChangesParams,
   const { root, realRoot, collection, session } = params;
   const problems: FileProblem[] = [];
   const gone: string[] = [];
-  const guard = new Guard(env.guarded);
+  const mayTake = filterOf(realRoot, new Guard(env.guarded));
   const batcher = new DocumentBatcher(
     env,
     { collection, tags: [], metadata: {}, session },
@@ -44,9 +45,10 @@ export async function takeChanges(env: DocumentMover, params: TakeChangesParams,
   for (const path of params.paths) {
     call.check();
     try {
-      const stats = statSync(path);
-      if (stats.isFile() && staysInside(realRoot, path, guard)) {
-        await takeFile(env, batcher, { path, size: stats.size, known: undefined }, call);
+      const source = realpathSync(path);
+      const stats = lstatSync(source);
+      if (stats.isFile() && mayTake(source, stats.size)) {
+        await takeFile(env, batcher, { path, source, size: stats.size, known: undefined }, call);
       }
     } catch (error) {
       if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) gone.push(path);
@@ -77,10 +79,18 @@ function versionAt({ truth }: DocumentMover, collection: string, path: string): 
   )?.version;
 }
 
-function staysInside(realRoot: string, path: string, guard: Guard): boolean {
-  const real = realpathSync(path);
-  if (guard.leavesOut(real, realRoot)) return false;
-  return real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
+/**
+ * Returns a test for files below a watched folder: the same files as `add` takes from it. A file that is watched itself
+ * is always taken. Links must be resolved.
+ */
+function filterOf(realRoot: string, guard: Guard): (path: string, sizeBytes: number) => boolean {
+  const skipLarge = !hasIgnoreFile(realRoot);
+  return (path, sizeBytes) => {
+    if (guard.leavesOut(path, realRoot)) return false;
+    if (path === realRoot) return true;
+    if (!path.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) return false;
+    return !isSensitiveToRead(path) && !(skipLarge && isLarge(sizeBytes));
+  };
 }
 
 /** Finds live documents at a path, or below it if it was a folder. */

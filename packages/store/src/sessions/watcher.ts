@@ -5,7 +5,9 @@ import { dirname, join, relative, sep } from "node:path";
 import { type Logger, realPathOf } from "@trunkline/core";
 import { type FSWatcher, watch } from "chokidar";
 import { type IgnoreRules, readIgnoreRules } from "../engine/files/gitignore.js";
+import { compileGlobs } from "../engine/files/glob.js";
 import { Guard, type GuardedPaths } from "../engine/files/guard.js";
+import { hasIgnoreFile, isGeneratedFolder } from "../engine/files/left-out.js";
 import type { TakeChangesParams } from "./take-changes.js";
 
 /** How long a path has to be quiet, and how long a burst can delay its processing. */
@@ -27,6 +29,7 @@ export interface UnwatchedPlaces {
   /** The store's folder. */
   readonly store: string;
   readonly guarded: GuardedPaths;
+  readonly exclude?: readonly string[] | undefined;
 }
 
 /** Watches one root. */
@@ -35,6 +38,8 @@ export class Watcher {
   readonly #realRoot: string;
   readonly #guard: Guard;
   readonly #target: WatchTarget;
+  readonly #isExcluded: (path: string) => boolean;
+  readonly #skipGenerated: boolean;
   readonly #watcher: FSWatcher;
   readonly #rules = new Map<string, IgnoreRules | undefined>();
   #dirty = new Set<string>();
@@ -42,16 +47,18 @@ export class Watcher {
   #firstAt = 0;
   #taking: Promise<void> = Promise.resolve();
 
-  private constructor(root: string, target: WatchTarget, { store, guarded }: UnwatchedPlaces) {
+  private constructor(root: string, target: WatchTarget, { store, guarded, exclude }: UnwatchedPlaces) {
     this.#root = root;
     this.#realRoot = realPathOf(root);
     this.#guard = new Guard(guarded);
     this.#target = target;
+    this.#isExcluded = compileGlobs(exclude);
+    this.#skipGenerated = !hasIgnoreFile(this.#realRoot);
     this.#watcher = watch(root, {
       ignoreInitial: true,
       followSymlinks: false,
       atomic: false,
-      ignored: (path) => path === store || this.#isIgnored(path),
+      ignored: (path, stats) => path === store || this.#isIgnored(path, stats?.isDirectory() ?? false),
     });
     this.#watcher.on("all", (event, path) => {
       if (event === "add" || event === "change" || event === "unlink") this.#note(path);
@@ -95,12 +102,16 @@ export class Watcher {
       );
   }
 
-  /** Applies the .gitignore files between the root and the path. */
-  #isIgnored(path: string): boolean {
+  /** Applies the .gitignore files between the root and the path, and leaves out the same folders as `add`. */
+  #isIgnored(path: string, isFolder: boolean): boolean {
     const way = relative(this.#root, path);
     if (way === "" || way.startsWith("..")) return false;
     // The watcher follows no links, so the rest of the path is the same below the real root.
     if (this.#guard.leavesOut(join(this.#realRoot, way), this.#realRoot)) return true;
+    const names = way.split(sep);
+    if (names.some((_, index) => this.#isExcluded(names.slice(0, index + 1).join("/")))) return true;
+    const folders = isFolder ? names : names.slice(0, -1);
+    if (this.#skipGenerated && folders.some(isGeneratedFolder)) return true;
     for (let folder = dirname(path); ; folder = dirname(folder)) {
       const rules = this.#rulesIn(folder);
       const name = relative(folder, path).split(sep).join("/");

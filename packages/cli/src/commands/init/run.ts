@@ -6,6 +6,7 @@ import { isFolder, placeFileSync, printable, systemCodeOf, TrunklineError } from
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { isWholeHome, wholeHomeReason } from "../../app/folders.js";
+import { leftOutLine } from "../../app/left-out-line.js";
 import { KnownStores, rejectStoreLinks, requireKnownStore } from "../../app/project-store.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, shownBytes } from "../../terminal/output.js";
@@ -14,6 +15,8 @@ export interface InitOptions {
   folder: string | undefined;
   /** Whether to index the project. */
   add: boolean;
+  /** Globs of files not to index. */
+  exclude?: readonly string[];
   force?: boolean;
 }
 
@@ -46,18 +49,22 @@ export async function init(context: CommandContext, options: InitOptions): Promi
   if (approval.isNew) await new KnownStores(context.home).remember(place, opened.store.id);
   context.out(`${isNew ? "Created" : "Found"} a store for ${folder} in ${join(own, "store")}.`);
   if (options.add) {
-    const result = await opened.store.add({ path: folder }, opened.calling("taking in"));
+    const { exclude } = options;
+    const result = await opened.store.add({ path: folder, exclude, skipGenerated: true }, opened.calling("taking in"));
     await opened.indexed();
     opened.clearProgress();
     const problems = result.problems ?? [];
     for (const { path, message } of problems.slice(0, SHOWN_PROBLEMS))
       context.note(`not added: ${printable(path)}: ${printable(message)}`);
     if (problems.length > SHOWN_PROBLEMS) context.note(`not added: ${problems.length - SHOWN_PROBLEMS} more`);
-    const unchanged = result.skipped - problems.length;
+    const { sensitive = 0, large = 0 } = result.leftOut ?? {};
+    const unchanged = result.skipped - problems.length - sensitive - large;
     const removed = result.removed ? `, ${counted(result.removed, "file")} gone` : "";
     context.out(
       `Indexed ${counted(result.files, "file")} (${shownBytes(result.newBytes)} new), ${unchanged} unchanged${removed}. Files in .gitignore are skipped.`,
     );
+    const leftOut = leftOutLine(result.leftOut);
+    if (leftOut !== undefined) context.note(leftOut);
   }
   context.note("Next:");
   context.note("  trunkline store search <words>                         search it");

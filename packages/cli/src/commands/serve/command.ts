@@ -52,6 +52,7 @@ function addServeOptions(command: Command): Command {
     .addOption(mcpOption())
     .addOption(storeOption())
     .option("--watch <path...>", "index files as they change")
+    .option("--exclude <glob...>", "with --watch, skip paths that match")
     .option("--prompts <folder>", "folder with PROMPT-*.md files")
     .option("--allow-path <folder...>", "also let clients read and write here")
     .addOption(new Option("--allow-write <folder...>", "the former name of --allow-path").hideHelp())

@@ -22,6 +22,7 @@ export interface ServeOptions {
   mcp: string | undefined;
   store?: string;
   watch?: readonly string[];
+  exclude?: readonly string[];
   prompts?: string;
   allowPath?: readonly string[];
   /** The former name of `allowPath`. */
@@ -217,7 +218,7 @@ async function prepare(app: App): Promise<void> {
 async function watch(app: App, options: ServeOptions): Promise<void> {
   if (options.watch === undefined || app.signal.aborted) return;
   const { watchFolders } = await import("./watch-folders.js");
-  await watchFolders(app, options.watch);
+  await watchFolders(app, options.watch, options.exclude);
 }
 
 function withLogLevel(context: CommandContext, level: LogLevel | undefined): CommandContext {

@@ -5,6 +5,7 @@ import { printable, TrunklineError } from "@trunkline/core";
 import type { AddParams, AddResult, DownloadParams } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
+import { leftOutLine } from "../../app/left-out-line.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, outJson, type StoreOptions, shortHash, shownBytes, wantsJson } from "../../terminal/output.js";
 import type { Repeated } from "../flags.js";
@@ -37,6 +38,8 @@ export async function add(
     context.note(`not added: ${printable(path)}: ${printable(message)}`);
   }
   if (problems.length > SHOWN_PROBLEMS) context.note(`not added: ${problems.length - SHOWN_PROBLEMS} more`);
+  const leftOut = leftOutLine(result.leftOut);
+  if (leftOut !== undefined) context.note(leftOut);
   if (wantsJson(options)) outJson(context, result);
   else context.out(summaryOf(result));
   const failed = problems.length > 0 && result.files === 0 && result.skipped === problems.length;

@@ -5,6 +5,7 @@ import type { OperationParams, PinParams, SessionSummary, WatchedChange, WatchPa
 import { toWire } from "@trunkline/store/contract";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
+import { leftOutLine } from "../../app/left-out-line.js";
 import type { CommandContext } from "../../terminal/context.js";
 import {
   counted,
@@ -122,8 +123,10 @@ export async function watch(
   const { store } = opened;
   if (session === undefined) await store.start({ label: label ?? "watch" }, { signal: context.signal });
   else await store.resume({ sessionId: session }, { signal: context.signal });
-  const added = await store.add(params, opened.calling("add"));
+  const added = await store.add({ ...params, skipGenerated: true }, opened.calling("add"));
   opened.clearProgress();
+  const leftOut = leftOutLine(added.leftOut);
+  if (leftOut !== undefined) context.note(leftOut);
   for (const { path, message } of added.problems ?? []) {
     context.note(`not added: ${printable(path)}: ${printable(message)}`);
   }
