@@ -1,5 +1,14 @@
 // A client reaches only the files in its allowed folders, over every transport.
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Channel } from "@trunkline/client";
@@ -145,6 +154,23 @@ describe("a client over stdio without elicitation", () => {
       await attempt(served, "restore", { collection: "tasks", output_directory });
     for (const path of [".vscode/tasks.json", ".claude/tasks.json", ".vscode/deep/tasks.json"])
       expect(existsSync(join(project, path)), path).toBe(false);
+  });
+
+  it("does not write hooks into the folder that Git's configuration names", async () => {
+    using machine = new Machine({ "code/app/.git/config": '[core]\n\tbare = false\n\thooksPath = "tools/hooks"\n' });
+    const { project } = machine;
+    await using served = await serveIn(machine);
+    for (const name of ["tools/hooks/pre-commit", "tools/plain.txt"]) await attempt(served, "add", { ...evil, name });
+    expect(await attempt(served, "restore", { collection: "evil", output_directory: "." })).toMatchObject({
+      restored: 1,
+      conflicts: [{ path: "tools/hooks/pre-commit" }],
+    });
+    mkdirSync(join(project, "tools/hooks"), { recursive: true });
+    await attempt(served, "add", { content: "evil", collection: "hook", name: "pre-push" });
+    await attempt(served, "restore", { collection: "hook", output_directory: "tools/hooks" });
+    const get = { path: "pre-push", outputPath: "tools/hooks/pre-push" };
+    expect(await attempt(served, "get", get, "query")).toMatchObject({ code: "DENIED" });
+    expect(readdirSync(join(project, "tools/hooks"))).toEqual([]);
   });
 
   it("replaces only files whose bytes are in the store", async () => {
@@ -489,24 +515,20 @@ describe("a file that is swapped for a link after the check", () => {
   it("is not restored through", async () => {
     using machine = new Machine();
     const { home, project } = machine;
-    mkdirSync(join(project, "out"));
-    // The user's answer comes after the check of the folder and before the write.
+    const out = join(home, "other", "out");
+    mkdirSync(out);
     const client = asking("once");
-    const swap = () => {
-      rmSync(join(project, "out"), { recursive: true });
-      symlinkSync(join(home, ".ssh"), join(project, "out"));
+    // The user's answer comes after the check of the folder and before the write.
+    const answer = (method: string, params: Record<string, unknown>) => {
+      rmSync(out, { recursive: true });
+      symlinkSync(join(home, ".ssh"), out);
+      return client.answer?.(method, params) ?? {};
     };
-    const answer = client.answer;
-    await using served = await serveIn(machine, project, [], {
-      ...client,
-      answer: (method: string, params: Record<string, unknown>) => {
-        swap();
-        return answer?.(method, params) ?? {};
-      },
-    });
-    await attempt(served, "add", { ...evil, name: ".envrc" });
-    await attempt(served, "restore", { collection: "evil", output_directory: "out" });
-    expect(existsSync(join(home, ".ssh", ".envrc"))).toBe(false);
+    await using served = await serveIn(machine, project, [], { ...client, answer });
+    await attempt(served, "add", { ...evil, name: "plain.txt" });
+    await attempt(served, "restore", { collection: "evil", output_directory: out });
+    expect(client.asked).toHaveLength(1);
+    expect(existsSync(join(home, ".ssh", "plain.txt"))).toBe(false);
   });
 
   it("is not added through", async () => {

@@ -107,6 +107,8 @@ export interface FileLimits {
   readonly realPaths: Readonly<Record<string, string>>;
   /** The allowed folder that contains the output. Names below it decide whether other programs obey a file. */
   readonly outputRoot?: string;
+  /** Other folders whose files programs execute or obey, such as a repository's own hooks. */
+  readonly obeyed?: readonly string[];
   /** Files that the user has allowed to be written, as real paths. If set, `restore` writes only these. */
   readonly approved?: readonly string[];
 }

@@ -218,6 +218,8 @@ const OBEYED_PATTERNS = [
   /^\.(?:ba|z|k|mk|c|tc|da|fi)?sh(?:rc|env|_profile|_login|_logout|_aliases)(?:\..+)?$/,
   /^\.z(?:profile|login|logout)$/,
   /\.code-workspace$/,
+  // Prompts that Trunkline serves.
+  /^prompt-.*\.md$/,
 ];
 
 /**

@@ -90,6 +90,7 @@ test.each([
   ".cargo/config.toml",
   ".devcontainer/devcontainer.json",
   "a.code-workspace",
+  "prompts/PROMPT-review.md",
   ".config/systemd/user/a.service",
 ])("%s is sensitive to write", (path) => {
   expect(isSensitiveToWrite(path)).toBe(true);

@@ -24,6 +24,7 @@ import {
   realPathOf,
 } from "./allowed-folders.js";
 import { askDecision, canAsk, type Decision } from "./ask-user.js";
+import { hookFolders } from "./git-hooks.js";
 
 export interface PlacesOptions extends FolderOptions {
   /** The program's own folders, such as the user's configuration and the store: clients never read or write there. */
@@ -103,6 +104,9 @@ export class Places {
       limits: {
         realPaths: Object.fromEntries(checked.map((each) => [each.absolute, each.real])),
         ...(outputRoot === undefined ? {} : { outputRoot }),
+        ...(output === undefined || outputRoot === undefined
+          ? {}
+          : { obeyed: await hookFolders(output.real, outputRoot) }),
       },
     };
   }
@@ -146,16 +150,19 @@ export class Places {
   async #concernAbout({ real, use }: CheckedPath, context: OperationContext): Promise<Concern | undefined> {
     const fileUse = use === "read" ? "read" : "write";
     const isSensitive = use === "read" ? isSensitiveToRead : isSensitiveToWrite;
-    // The files in an output folder are judged one by one when they are written.
-    const concernIn = (folders: readonly string[]): Concern | undefined => {
+    const concernIn = async (folders: readonly string[]): Promise<Concern | undefined> => {
       const around = folders.filter((folder) => folderAround(real, [folder]) !== undefined);
       if (around.length === 0) return "outside";
+      const [outer = ""] = around;
+      if (use === "create" && (await hookFolders(dirname(real), outer)).some((hooks) => isWithin(real, hooks)))
+        return around.includes(real) ? undefined : "obeyed";
+      // The files in an output folder are judged one by one when they are written.
       if (use === "write" || around.some((folder) => !isSensitive(below(real, folder)))) return undefined;
       return use === "read" ? "secret" : "obeyed";
     };
-    const concern = concernIn(await this.folders.known(context.exchange.caller, fileUse));
+    const concern = await concernIn(await this.folders.known(context.exchange.caller, fileUse));
     if (concern !== "outside") return concern;
-    return concernIn(await this.folders.roots(context.exchange));
+    return await concernIn(await this.folders.roots(context.exchange));
   }
 
   /** Returns the allowed folder around an output folder; undefined if the user allowed it just this once. */

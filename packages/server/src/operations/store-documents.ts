@@ -103,7 +103,8 @@ async function getOne(
   const collection = document.collection ?? rest.collection;
   const where = { ...rest, ...(collection === undefined ? {} : { collection }) };
   if (hash === undefined) return await calls.run("get", { ...where, path }, details);
-  if (path !== undefined && rest.version === undefined) {
+  // A file is written only once, so with outputPath there is no second try.
+  if (path !== undefined && rest.version === undefined && rest.outputPath === undefined) {
     try {
       const found = await calls.run("get", { ...where, path }, details);
       if (found.hash === hash) return found;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { type FileLimits, isSensitiveToWrite, realPathOf, TrunklineError } from "@trunkline/core";
+import { type FileLimits, isSensitiveToWrite, isWithin, realPathOf, TrunklineError } from "@trunkline/core";
 import type { RestoreParams, RestoreResult } from "../contract/index.js";
 import { compileGlobs } from "../engine/files/glob.js";
 import { Guard, requireUnmoved } from "../engine/files/guard.js";
@@ -41,13 +41,15 @@ export async function restore(env: MoveEnvironment, params: ResolvedRestoreParam
   const excluded = compileGlobs(params.excludePatterns);
   const conflicts: { path: string; reason: string }[] = [];
   const paths: string[] = [];
+  const requireSamePlace = (real: string) => requireUnmoved(params.outputDirectory, real, limits);
+  requireSamePlace(realPathOf(params.outputDirectory));
   const output = params.dryRun ? undefined : OutputFolder.make(params.outputDirectory);
   let skipped = 0;
   let done = 0;
   try {
     const guard = new Guard({ ...env.guarded, unwritable: [...(env.guarded.unwritable ?? []), env.folder] });
     const folder = output?.realPath ?? realPathOf(params.outputDirectory);
-    requireUnmoved(params.outputDirectory, folder, limits);
+    requireSamePlace(folder);
     const approved = limits?.approved === undefined ? undefined : new Set(limits.approved);
     for (const [row, target] of targetsOf(rows)) {
       call.check();
@@ -61,10 +63,7 @@ export async function restore(env: MoveEnvironment, params: ResolvedRestoreParam
         skipped++;
         continue;
       }
-      const isObeyed =
-        limits !== undefined &&
-        approved === undefined &&
-        isSensitiveToWrite(relative(limits.outputRoot ?? folder, path));
+      const isObeyed = limits !== undefined && approved === undefined && isObeyedAt(path, folder, limits);
       const refusal = (existing: string | undefined) => {
         const there = existing === undefined ? undefined : existingHash(existing, row, params);
         if (there === hexOf(row.hash)) return "same";
@@ -93,6 +92,11 @@ export async function restore(env: MoveEnvironment, params: ResolvedRestoreParam
     ...(params.dryRun ? { paths } : {}),
     ...(unapproved.length > 0 ? { unapproved } : {}),
   };
+}
+
+/** Whether other programs would execute or obey a file at this path. */
+function isObeyedAt(path: string, folder: string, { outputRoot = folder, obeyed = [] }: FileLimits): boolean {
+  return isSensitiveToWrite(relative(outputRoot, path)) || obeyed.some((hooks) => isWithin(path, hooks));
 }
 
 function documentsOf(truth: Db, params: RestoreParams): RestoredRow[] {
