@@ -1,3 +1,4 @@
+import { join, sep } from "node:path";
 import { describe, expect, it } from "vitest";
 import { launchCommand, startsTrunkline } from "../src/install/launch-command.js";
 
@@ -31,9 +32,34 @@ describe("the command that starts this installation", () => {
     ["linux", false],
     ["win32", true],
   ] as const)("is Node and the script if trunkline is not on the PATH (%s, %s)", async (platform, inShell) => {
-    const { command, args } = await launchCommand(["serve"], { env: { PATH: "/nowhere" }, platform, inShell });
+    const { command, args } = await launchCommand(["serve"], {
+      env: { PATH: "/nowhere" },
+      platform,
+      inShell,
+      version: "1.2.3",
+    });
     expect(command).toBe(process.execPath);
     expect(args).toEqual([expect.stringMatching(/trunkline\.cjs$/), "serve"]);
     expect(startsTrunkline({ command, args })).toBe(true);
+  });
+
+  it("is npx with the exact version if npx installed it", async () => {
+    const script = join(
+      sep,
+      "home",
+      "ada",
+      ".npm",
+      "_npx",
+      "0123456789abcdef",
+      "node_modules",
+      "trunkline",
+      "bin",
+      "trunkline.cjs",
+    );
+    const place = { env: { PATH: "/nowhere" }, platform: "linux", inShell: true, version: "1.2.3", script } as const;
+    expect(await launchCommand(["serve"], place)).toEqual({ command: "npx", args: ["-y", "trunkline@1.2.3", "serve"] });
+    expect(await launchCommand(["serve"], { ...place, version: "2.0.0-beta.1" })).toMatchObject({
+      args: ["-y", "trunkline@2.0.0-beta.1", "serve"],
+    });
   });
 });

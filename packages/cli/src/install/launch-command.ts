@@ -13,29 +13,36 @@ interface LaunchPlace {
   readonly platform: NodeJS.Platform;
   /** Whether the program has the shell's PATH. Desktop programs often do not. */
   readonly inShell: boolean;
+  /** The version of this installation. */
+  readonly version: string;
+  /** The script of this installation. Default: where it is. */
+  readonly script?: string;
 }
 
 /**
  * Returns the command that starts the server: `trunkline` if that is this installation and the program will find it,
  * npx if npx installed it (and may remove it some day), and otherwise Node with the script's path, which always works.
+ * npx gets the exact version: whatever is published later must not run without the user's doing.
  */
 export async function launchCommand(args: readonly string[], place: LaunchPlace): Promise<LaunchCommand> {
-  if (SCRIPT.includes(`${sep}_npx${sep}`)) return { command: "npx", args: ["-y", "trunkline", ...args] };
+  const { script = SCRIPT } = place;
+  if (script.includes(`${sep}_npx${sep}`))
+    return { command: "npx", args: ["-y", `trunkline@${place.version}`, ...args] };
   // On Windows, `trunkline` is a batch file, which programs cannot start without a shell.
-  if (place.inShell && place.platform !== "win32" && (await isOnPath(place.env)))
+  if (place.inShell && place.platform !== "win32" && (await isOnPath(place.env, script)))
     return { command: "trunkline", args: [...args] };
-  return { command: process.execPath, args: [SCRIPT, ...args] };
+  return { command: process.execPath, args: [script, ...args] };
 }
 
 /** Whether `trunkline` on the PATH is this very installation. */
-async function isOnPath(env: LaunchPlace["env"]): Promise<boolean> {
+async function isOnPath(env: LaunchPlace["env"], script: string): Promise<boolean> {
   for (const folder of (env.PATH ?? "").split(delimiter)) {
     // npx and npm scripts add project folders that other programs do not have.
     if (folder === "" || folder.includes(join("node_modules", ".bin"))) continue;
     const file = join(folder, "trunkline");
     try {
       await access(file, constants.X_OK);
-      return (await realpath(file)) === (await realpath(SCRIPT));
+      return (await realpath(file)) === (await realpath(script));
     } catch {
       // Not here: try the next folder.
     }

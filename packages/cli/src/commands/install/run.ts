@@ -77,6 +77,7 @@ export async function install(context: CommandContext, options: InstallOptions):
       ? await launchCommand(["serve", ...options.serveArgs], {
           env: context.env,
           platform: process.platform,
+          version: context.version,
           // A project's file is shared, so a path on this machine would be useless to others.
           inShell: program.inShell || options.project === true,
         })
