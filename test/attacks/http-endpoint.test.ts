@@ -1,9 +1,12 @@
 // Attacks on the HTTP endpoint: without a token, with the token of another client, and with requests that no client
 // sends.
+import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
+import { Readable } from "node:stream";
 import { silentLogger } from "@trunkline/core";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type HttpEndpointOptions, listenHttp, type Principals } from "../../packages/server/src/endpoints/http.js";
+import { BodyBudget, readBody } from "../../packages/server/src/endpoints/http-requests.js";
 import {
   callModern,
   envelope,
@@ -211,6 +214,29 @@ describe("a client with another token", () => {
       expect((await callModern(url, "echo", { text: "b" }, { headers: as("bob") })).status).toBe(503);
     });
     expect((await callModern(url, "echo", { text: "a" }, { headers: as("alice") })).status).toBe(200);
+  });
+});
+
+describe("a client that sends many large bodies at once", () => {
+  it("cannot fill the memory, and does not stop others", () => {
+    const budget = new BodyBudget(64);
+    expect(budget.take("bob", 60)).toBe(true);
+    expect(budget.take("bob", 5)).toBe(false);
+    expect(budget.take("alice", 5)).toBe(true);
+    budget.release("bob", 60);
+    expect(budget.take("bob", 5)).toBe(true);
+  });
+
+  it("is turned away while it is still sending", async () => {
+    const budget = new BodyBudget(64);
+    budget.take("bob", 60);
+    const body = async (principal: string) => {
+      const request = Object.assign(Readable.from([Buffer.alloc(30, "x")]), { headers: {}, complete: true });
+      // Only what readBody uses of a request.
+      return await readBody(request as unknown as IncomingMessage, { maxBytes: 100, principal, budget });
+    };
+    expect(await body("bob")).toMatchObject({ status: 503 });
+    expect(await body("alice")).toBe("x".repeat(30));
   });
 });
 
