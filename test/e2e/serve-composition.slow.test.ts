@@ -206,6 +206,7 @@ describe("trunkline serve and what is behind it", () => {
       "named/PROMPT-three.md": "# Three",
     });
     const env = { TRUNKLINE_PROMPTS: "named" };
+    expect((await place.run(["trust", "--yes"])).code).toBe(0);
     await using served = await ServedStdio.start(place, ["--prompts", "given"], { env });
     const { prompts } = await served.request("prompts/list");
     const names = prompts.map(({ name }: { name: string }) => name);

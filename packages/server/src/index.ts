@@ -8,4 +8,5 @@ export type { McpService, ServiceEvent } from "./interfaces/mcp-service.js";
 export type { Operation } from "./interfaces/operation.js";
 export { createRegistry, type ServerRegistry } from "./operations/operation-registry.js";
 export { describeSources } from "./pipeline/step-sources.js";
+export { type ProjectPrompts, readProjectPrompts } from "./prompts/project-prompts.js";
 export { createService, type Service, type ServiceOptions } from "./trunkline-service.js";

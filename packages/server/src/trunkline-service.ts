@@ -13,6 +13,7 @@ import { CallLog, type Journal, type TokenAccount } from "./journal/journal.js";
 import { createRegistry, type ServerRegistry } from "./operations/operation-registry.js";
 import { createRunner, type Policies } from "./operations/run-operation.js";
 import type { AccessOptions } from "./operations/store-calls.js";
+import type { ProjectPromptFolder } from "./prompts/project-prompts.js";
 import { Prompts } from "./prompts/prompts.js";
 import { Resources } from "./resources/resources.js";
 import { ServiceEvents } from "./service-events.js";
@@ -40,6 +41,8 @@ export interface ServiceOptions extends AccessOptions {
   readonly spill?: boolean | undefined;
   /** Folders with `PROMPT-*.md` files; earlier folders win. */
   readonly promptFolders?: readonly string[] | undefined;
+  /** The prompts of the project, which have to be approved. */
+  readonly projectPrompts?: ProjectPromptFolder | undefined;
   /** Where the last listings of upstream servers are cached between runs. */
   readonly cacheFolder?: string | undefined;
   readonly journal?: Journal | undefined;
@@ -145,6 +148,7 @@ class TrunklineService implements Service {
     this.#prompts = new Prompts({
       upstreams: this.#upstreams,
       folders: options.promptFolders ?? [],
+      project: options.projectPrompts,
       builtin: surface !== "direct",
       names,
       logger,

@@ -6,8 +6,9 @@ import { isWithin, systemCodeOf } from "@trunkline/core";
 import { LATEST_PROTOCOL_VERSION } from "@trunkline/protocol";
 import { type Backends, createService, type Exchange, type Service, type ServiceOptions } from "@trunkline/server";
 import { FileJournal, FileTokenAccount, journalFolder, type TokenAccount } from "@trunkline/server/journal";
+import type { CommandContext } from "../terminal/context.js";
 import type { App } from "./app.js";
-import { cacheFolder, promptFolders, withHome, workspaceOf } from "./folders.js";
+import { cacheFolder, projectPromptFolder, promptFolders, withHome, workspaceOf } from "./folders.js";
 import { directTools } from "./known-tools.js";
 
 export interface ServiceSettings {
@@ -57,6 +58,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
     allowPrivateAddresses: async () => (await app.config()).settings?.allowPrivateAddresses ?? false,
     spill: settings.spill,
     promptFolders: promptFolders(context, settings.prompts),
+    projectPrompts: projectPrompts(context, promptFolders(context, settings.prompts)),
     cacheFolder: cacheFolder(context),
     journal: records.journal,
     account: records.account,
@@ -115,6 +117,21 @@ function pathRules(app: App, { allowPath = [] }: ServiceSettings): Partial<Servi
       workspace.folder === undefined
         ? `The server was started in ${cwd}, which cannot be the workspace: ${workspace.reason}.`
         : undefined,
+  };
+}
+
+/** Returns the project's prompts; undefined if the user named their folder or it is the user's own. */
+function projectPrompts(context: CommandContext, folders: readonly string[]): ServiceOptions["projectPrompts"] {
+  const path = projectPromptFolder(context);
+  if (folders.includes(path)) return undefined;
+  return {
+    path,
+    note: (message) => context.note(message),
+    isTrusted: async (subject) => {
+      if (context.env.TRUNKLINE_TRUST === "all") return true;
+      const { TrustStore } = await import("@trunkline/client/config");
+      return await new TrustStore(context.home).isTrusted(subject);
+    },
   };
 }
 

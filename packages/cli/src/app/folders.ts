@@ -27,13 +27,17 @@ export function projectStore(cwd: string, home: string): string | undefined {
 }
 
 /**
- * Returns the folders to search for `PROMPT-*.md` files, highest priority first: the given folder, the environment's,
- * the project's (here or above, up to the git root), the user's own.
+ * Returns the user's folders to search for `PROMPT-*.md` files, highest priority first: the given folder, the
+ * environment's, the user's own.
  */
 export function promptFolders({ cwd, env, home }: World, given: string | undefined): string[] {
   const named = [given, env.TRUNKLINE_PROMPTS].flatMap((folder) => (folder ? [resolve(cwd, folder)] : []));
-  const project = projectFolder(cwd, home, "prompts") ?? join(resolve(cwd), ".trunkline", "prompts");
-  return [...new Set([...named, project, join(home, "prompts")])];
+  return [...new Set([...named, join(home, "prompts")])];
+}
+
+/** Returns the folder of the project's prompts, here or above, up to the git root. It need not exist. */
+export function projectPromptFolder({ cwd, home }: Pick<World, "cwd" | "home">): string {
+  return projectFolder(cwd, home, "prompts") ?? join(resolve(cwd), ".trunkline", "prompts");
 }
 
 /** Returns the folder where commands save the last lists of upstream servers. */

@@ -86,7 +86,7 @@ export function untrustedNotice(config: LoadedConfig): string | undefined {
 }
 
 /** Lists what the files would run. */
-export function* describeFiles(files: readonly ConfigFile[]): Generator<string> {
+export function* describeFiles(files: readonly Pick<ConfigFile, "path" | "wouldRun">[]): Generator<string> {
   for (const { path, wouldRun } of files) {
     yield path;
     for (const { name, what } of wouldRun) yield `  ${name}: ${what}`;

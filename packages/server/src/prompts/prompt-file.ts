@@ -2,6 +2,9 @@
 import { isRecord } from "@trunkline/core";
 import type { OwnPrompt, PromptParameter } from "./prompt.js";
 
+/** Larger files are not read: they are not real prompts. */
+export const MAX_PROMPT_BYTES = 1024 * 1024;
+
 const FILE_NAME = /^PROMPT-(.+)\.md$/;
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n((?:[\s\S]*?\r?\n)??)---[ \t]*(?:\r?\n|$)/;
 

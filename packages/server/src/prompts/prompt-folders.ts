@@ -3,12 +3,11 @@
 import { type FSWatcher, type Stats, statSync, watch } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type Logger, messageOf, systemCodeOf } from "@trunkline/core";
+import { type Logger, messageOf, printable, systemCodeOf } from "@trunkline/core";
+import { type ProjectPromptFolder, readProjectPrompts } from "./project-prompts.js";
 import type { OwnPrompt } from "./prompt.js";
-import { promptNameOf, readPromptFile } from "./prompt-file.js";
+import { MAX_PROMPT_BYTES, promptNameOf, readPromptFile } from "./prompt-file.js";
 
-/** Larger files are not read: they are not real prompts. */
-const MAX_FILE_BYTES = 1024 * 1024;
 const QUIET_MS = 100;
 /** Error codes that mean there is nothing to read. */
 const ABSENT: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM"]);
@@ -21,9 +20,16 @@ interface FoundFile {
   readonly version: string;
 }
 
-/** The prompts of several folders. If names collide, earlier folders win. */
+/**
+ * The prompts of several folders. If names collide, earlier folders win, and those of the project come last: it must not
+ * replace a prompt that the user knows.
+ */
 export class PromptFolders implements Disposable {
   readonly #folders: readonly string[];
+  readonly #project: ProjectPromptFolder | undefined;
+  readonly #taken: ReadonlySet<string>;
+  /** What has been noted about the project's prompts, so that it is noted once. */
+  readonly #noted = new Set<string>();
   readonly #logger: Logger;
   readonly #onChanged: () => void;
   readonly #read = new Map<string, { version: string; prompt: OwnPrompt | undefined }>();
@@ -33,8 +39,19 @@ export class PromptFolders implements Disposable {
   #looking: Promise<void> | undefined;
   #closed = false;
 
-  constructor(folders: readonly string[], options: { logger: Logger; onChanged: () => void }) {
+  constructor(
+    folders: readonly string[],
+    options: {
+      logger: Logger;
+      onChanged: () => void;
+      project?: ProjectPromptFolder | undefined;
+      /** Names that the project cannot use. */
+      taken?: readonly string[] | undefined;
+    },
+  ) {
     this.#folders = [...new Set(folders.map((folder) => resolve(folder)))];
+    this.#project = options.project;
+    this.#taken = new Set((options.taken ?? []).map(looks));
     this.#logger = options.logger;
     this.#onChanged = options.onChanged;
   }
@@ -42,16 +59,61 @@ export class PromptFolders implements Disposable {
   /** All prompts, sorted by name. */
   async prompts(): Promise<OwnPrompt[]> {
     const files = await this.#files();
-    const prompts = await Promise.all(files.map((file) => this.#prompt(file)));
-    return prompts.filter((prompt) => prompt !== undefined);
+    const prompts = (await Promise.all(files.map((file) => this.#prompt(file)))).filter((each) => each !== undefined);
+    const added = await this.#projectPrompts(new Set(prompts.map(({ name }) => looks(name))));
+    return [...prompts, ...added].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Reads the project's prompts: the very bytes that were approved. */
+  async #projectPrompts(known: ReadonlySet<string>): Promise<OwnPrompt[]> {
+    if (this.#project === undefined) return [];
+    const { path } = this.#project;
+    const { files, fingerprint } = await readProjectPrompts(path);
+    if (files.length === 0) return [];
+    if (!(await this.#project.isTrusted({ path, fingerprint }))) {
+      const count = files.length === 1 ? "A prompt" : `${files.length} prompts`;
+      this.#note(
+        fingerprint,
+        `${count} of this project (${printable(path)}) ${files.length === 1 ? "is" : "are"} not offered, because you have not approved ${files.length === 1 ? "it" : "them"}. Run \`trunkline trust\` to review and approve.`,
+      );
+      return [];
+    }
+    const prompts: OwnPrompt[] = [];
+    for (const { fileName, text } of files) {
+      const name = promptNameOf(fileName) ?? "";
+      // With a dot it could pass for the prompt of a server.
+      if (known.has(looks(name)) || this.#taken.has(looks(name)) || name.includes(".")) {
+        this.#note(fileName, `${printable(join(path, fileName))} is not offered: its name is taken.`);
+        continue;
+      }
+      const read = await readPromptFile(fileName, text);
+      if (read !== undefined) prompts.push(read.prompt);
+    }
+    return prompts;
+  }
+
+  #note(key: string, message: string): void {
+    if (this.#noted.has(key)) return;
+    this.#noted.add(key);
+    this.#project?.note(message);
   }
 
   /** Starts watching from the current state. Idempotent. */
   async watch(): Promise<void> {
-    if (this.#closed || this.#folders.length === 0 || this.#seen !== undefined) return;
+    if (this.#closed || this.#watched.length === 0 || this.#seen !== undefined) return;
     this.#seen = "";
     this.#arm();
-    this.#seen = fingerprint(await this.#files());
+    this.#seen = await this.#state();
+  }
+
+  /** Every folder, whether its prompts are offered or not. */
+  get #watched(): readonly string[] {
+    return this.#project === undefined ? this.#folders : [...this.#folders, resolve(this.#project.path)];
+  }
+
+  async #state(): Promise<string> {
+    const project = this.#project === undefined ? "" : (await readProjectPrompts(this.#project.path)).fingerprint;
+    return `${fingerprint(await this.#files())}\n${project}`;
   }
 
   [Symbol.dispose](): void {
@@ -74,7 +136,7 @@ export class PromptFolders implements Disposable {
         if (name === undefined || found.has(name)) continue;
         const path = join(folder, fileName);
         const stats = await stat(path).catch(() => undefined);
-        if (stats?.isFile() !== true || stats.size > MAX_FILE_BYTES) continue;
+        if (stats?.isFile() !== true || stats.size > MAX_PROMPT_BYTES) continue;
         found.set(name, { name, fileName, path, version: `${stats.ino}:${stats.size}:${stats.mtimeMs}` });
       }
     }
@@ -97,7 +159,7 @@ export class PromptFolders implements Disposable {
   /** Watches every folder, or its nearest existing ancestor. */
   #arm(): void {
     const wanted = new Map(
-      this.#folders.flatMap((folder) => nearest(folder) ?? []).map(({ at, inode }) => [at, inode]),
+      this.#watched.flatMap((folder) => nearest(folder) ?? []).map(({ at, inode }) => [at, inode]),
     );
     for (const [folder, { watcher, inode }] of this.#watches) {
       // The watcher of a folder that was removed and recreated receives no more events.
@@ -119,7 +181,7 @@ export class PromptFolders implements Disposable {
   }
 
   #noticed(folder: string, fileName: string | null): void {
-    const isOurs = this.#folders.includes(folder);
+    const isOurs = this.#watched.includes(folder);
     // Editors write to a temporary name and then rename; the last event always has the prompt's name.
     if (isOurs && fileName !== null && promptNameOf(fileName) === undefined && fileName !== folderName(folder)) return;
     this.#soon();
@@ -145,11 +207,19 @@ export class PromptFolders implements Disposable {
   async #look(): Promise<void> {
     if (this.#closed) return;
     this.#arm();
-    const seen = fingerprint(await this.#files());
+    const seen = await this.#state();
     if (seen === this.#seen || this.#closed) return;
     this.#seen = seen;
     this.#onChanged();
   }
+}
+
+/** Names that look the same are the same to a person. */
+function looks(name: string): string {
+  return name
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[\s_-]/g, "");
 }
 
 function fingerprint(files: readonly FoundFile[]): string {

@@ -5,6 +5,7 @@ import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
 import { asRpcError, faithful, LOOKUP_PATIENCE_MS, type Upstreams, withMeta } from "../upstreams/upstreams.js";
 import { BUILTIN_PROMPTS } from "./builtin.js";
+import type { ProjectPromptFolder } from "./project-prompts.js";
 import { type OwnPrompt, type PromptParameter, promptDefinition } from "./prompt.js";
 import { PromptFolders } from "./prompt-folders.js";
 
@@ -13,6 +14,7 @@ type Raw = Readonly<Record<string, unknown>>;
 interface PromptsOptions {
   readonly upstreams: Upstreams;
   readonly folders: readonly string[];
+  readonly project?: ProjectPromptFolder | undefined;
   /** Whether to list built-in prompts, which mention tools that not every surface has. */
   readonly builtin: boolean;
   /** `plain`: prompts of upstream servers keep their own names. */
@@ -37,7 +39,9 @@ export class Prompts implements Disposable {
 
   constructor(options: PromptsOptions) {
     this.#options = options;
-    this.#folders = new PromptFolders(options.folders, { logger: options.logger, onChanged: options.onChanged });
+    const { folders, logger, onChanged, project } = options;
+    const taken = BUILTIN_PROMPTS.map(({ name }) => name);
+    this.#folders = new PromptFolders(folders, { logger, onChanged, project, taken });
   }
 
   /** Starts reporting changed files. */

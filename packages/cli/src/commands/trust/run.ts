@@ -3,11 +3,17 @@ import { printable, redactedUrl, TrunklineError } from "@trunkline/core";
 import { foreignEndpoint } from "../../agent/model-settings.js";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
-import { wholeHomeReason } from "../../app/folders.js";
+import { projectPromptFolder, wholeHomeReason } from "../../app/folders.js";
 import { KnownStores } from "../../app/project-store.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { askYesNo } from "../../terminal/questions.js";
-import { describeFiles, runnableFiles, workspaceQuestion, workspaceServers } from "../../terminal/trust-prompt.js";
+import {
+  describeFiles,
+  type RunnableFile,
+  runnableFiles,
+  workspaceQuestion,
+  workspaceServers,
+} from "../../terminal/trust-prompt.js";
 
 export interface TrustOptions {
   yes?: boolean;
@@ -32,7 +38,7 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
   if (options.workspace) return await trustWorkspace(context, config, options);
   if (options.revoke) {
     const paths = config.files.filter(({ scope }) => scope === "project").map(({ path }) => path);
-    const revoked = await store.revoke(...paths);
+    const revoked = await store.revoke(...paths, projectPromptFolder(context));
     for (const path of revoked) context.out(`Revoked: ${path}`);
     if (revoked.length === 0) context.out("No file of this project was approved.");
     return EXIT.success;
@@ -42,7 +48,7 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
     context.out(`The configuration is ${explicit.path}. It was named explicitly, so it counts as approved.`);
     return EXIT.success;
   }
-  const files = runnableFiles(config);
+  const files = [...runnableFiles(config), ...(await promptFiles(context))];
   if (files.length === 0) {
     context.out("This project has no file that would run anything.");
     return EXIT.success;
@@ -68,6 +74,21 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
   await store.confirm(...open);
   for (const { path } of open) context.out(`Approved: ${path}`);
   return EXIT.success;
+}
+
+/** The project's prompts as one subject: they are offered to models under the project's name. */
+async function promptFiles(
+  context: CommandContext,
+): Promise<Pick<RunnableFile, "path" | "fingerprint" | "wouldRun">[]> {
+  const path = projectPromptFolder(context);
+  const { readProjectPrompts } = await import("@trunkline/server");
+  const { files, fingerprint } = await readProjectPrompts(path);
+  if (files.length === 0) return [];
+  const wouldRun = files.map(({ fileName, text }) => ({
+    name: printable(fileName),
+    what: `a prompt of ${text.length} characters: ${printable(text.trim().slice(0, 60))}${text.trim().length > 60 ? "…" : ""}`,
+  }));
+  return [{ path, fingerprint, wouldRun }];
 }
 
 /** Approves the workspace for the user's own servers, or withdraws that. */
