@@ -19,5 +19,6 @@ export const BENCHMARKS = [
   { name: "store-quality", file: "store/quality.js", options: ["--beir"] },
   { name: "embed", file: "embed.js" },
   { name: "client", file: "client.js" },
+  { name: "pins", file: "pins/run.js", options: ["--tools"] },
   { name: "startup", file: "startup.js" },
 ];

@@ -110,7 +110,14 @@ function addedText(before: Definition | undefined, after: Definition): HoldReaso
     return [{ code: "too-large", text: `its definition is too large to check (${length} characters)` }];
   }
   const knownFindings = new Set([...known].flatMap((text) => findingsIn(text).map(({ id }) => id)));
-  const findings = added.flatMap(({ text }) => findingsIn(text)).filter(({ id }) => !knownFindings.has(id));
+  // A sentence can be spread over several fields.
+  const joined = added
+    .filter(({ isName }) => isName !== true)
+    .map(({ text }) => text)
+    .join(" ");
+  const findings = [...added.map(({ text }) => text), joined]
+    .flatMap(findingsIn)
+    .filter(({ id }) => !knownFindings.has(id));
   const hidden = [...new Set(findings.flatMap((finding) => finding.hidden ?? []))];
   const instructions = findings.flatMap((finding) => finding.instruction ?? []);
   const oldNames = before === undefined ? new Set<string>() : parameterNames(before);

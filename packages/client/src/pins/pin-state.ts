@@ -92,7 +92,7 @@ const MOST_ACCEPTED = 16;
 const MOST_CHANGES = 40;
 const MANY_VARIANTS = 3;
 /** How many definitions to compare before other work gets a turn. */
-const SLICE = 100;
+const SLICE = 25;
 
 /** Compares a list with the pins. Items without a name are dropped, and so is all but the first of the same name. */
 export async function compareList(

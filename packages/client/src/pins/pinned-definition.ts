@@ -18,8 +18,15 @@ export function definitionHash(canonical: string): string {
   return contentIdOf(canonical).slice(0, 32);
 }
 
-/** Every string of a definition, keys of schemas included, with the path to it. */
-export function* textsOf(definition: Definition): Generator<{ readonly path: string; readonly text: string }> {
+interface DefinitionText {
+  readonly path: string;
+  readonly text: string;
+  /** It is the name of a field. */
+  readonly isName?: boolean;
+}
+
+/** Every string of a definition, names of fields included, in order, with the path to it. */
+export function* textsOf(definition: Definition): Generator<DefinitionText> {
   const { _meta: _, ...rest } = definition;
   const open: { path: string; value: unknown }[] = [{ path: "", value: rest }];
   // Not recursive: a schema can be nested deeper than the stack.
@@ -27,13 +34,15 @@ export function* textsOf(definition: Definition): Generator<{ readonly path: str
     const { path, value } = next;
     if (typeof value === "string") yield { path, text: value };
     else if (Array.isArray(value)) {
-      for (const [index, inner] of value.entries()) open.push({ path: `${path}[${index}]`, value: inner });
+      open.push(...value.map((inner, index) => ({ path: `${path}[${index}]`, value: inner as unknown })).reverse());
     } else if (isRecord(value)) {
-      for (const [key, inner] of Object.entries(value)) {
-        const at = path === "" ? key : `${path}.${key}`;
-        yield { path: `${at} (name)`, text: key };
-        open.push({ path: at, value: inner });
-      }
+      const inner = Object.entries(value).map(([key, each]) => ({
+        key,
+        path: path === "" ? key : `${path}.${key}`,
+        value: each,
+      }));
+      for (const { key, path: at } of inner) yield { path: `${at} (name)`, text: key, isName: true };
+      open.push(...inner.reverse());
     }
   }
 }
