@@ -178,14 +178,30 @@ export async function selectTools(context: CommandContext, hub: Hub, patterns: r
   noteMissing(context, hub, patterns);
   const keys = [...chosen.values()];
   const names = hub.names();
+  const reading = new Set(keys.filter((tool) => tool.annotations?.readOnlyHint === true).map(dottedName));
   const fromHub = toolsFrom(
-    { tools: () => keys, callTool: (server, tool, args, options) => hub.callTool(server, tool, args, options) },
+    {
+      tools: () => keys,
+      callTool: async (server, tool, args, options) => {
+        const name = dottedName({ server, tool });
+        const now = hub.names().get({ server, tool });
+        if (reading.has(name) && now !== undefined && now.annotations?.readOnlyHint !== true) throw noLongerReads(name);
+        return await hub.callTool(server, tool, args, options);
+      },
+    },
     {
       names: (tool) => (names.get(tool) === undefined ? wireName(tool) : names.name(tool, "wire")),
       render: async (raw) => toOutput(await renderBlocks(raw, { home: context.home, logger: context.logger })),
     },
   );
   return [...fromHub, ...own.map(asTool)];
+}
+
+/** The tool was chosen, and is called without asking, because it said that it only reads. */
+function noLongerReads(name: string): TrunklineError {
+  return new TrunklineError("DENIED", `${name} no longer says that it only reads, so it needs approval.`, {
+    hint: "Start again: the user is then asked before it is called.",
+  });
 }
 
 /** Notes which tools are missing: a glob uses whatever is available. */

@@ -17,7 +17,7 @@ interface LockOptions {
 }
 
 /** Passed to the work under a lock. */
-interface HeldLock {
+export interface HeldLock {
   /** Rejects if another process has taken over the lock because this process seemed dead. Call it before writing. */
   check(): Promise<void>;
 }

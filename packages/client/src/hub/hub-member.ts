@@ -95,6 +95,11 @@ export class HubMember {
     return this.connection.state === "connected" ? this.#tools : [];
   }
 
+  /** The tools as last listed, even while the server is not connected. */
+  get lastTools(): readonly SourcedTool[] {
+    return this.#tools;
+  }
+
   /** Changes when a list changes; empty while it is unknown or the server is not connected. */
   fingerprintOf(kind: ListKind): string {
     return this.connection.state === "connected" ? (this.#fingerprints.get(kind) ?? "") : "";

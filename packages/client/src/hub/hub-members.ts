@@ -116,7 +116,7 @@ export class HubMembers implements Iterable<HubMember> {
       const away = this.#candidates().filter(({ connection }) => connection.state !== "connected");
       this.#names = new ToolNames(
         this.tools(),
-        away.flatMap(({ name }) => this.#known.get(name) ?? []),
+        away.flatMap((member) => this.#knownOf(member)),
       );
     }
     return this.#names;
@@ -190,12 +190,17 @@ export class HubMembers implements Iterable<HubMember> {
   #unknownOwner(name: string, tool: ToolKey): string | undefined {
     if (name !== dottedName(tool)) return undefined;
     return this.#candidates().find(
-      ({ name: server, connection }) =>
-        server !== tool.server &&
-        name.startsWith(`${server}.`) &&
-        connection.state !== "connected" &&
-        (this.#known.get(server)?.length ?? 0) === 0,
+      (member) =>
+        member.name !== tool.server &&
+        name.startsWith(`${member.name}.`) &&
+        member.connection.state !== "connected" &&
+        this.#knownOf(member).length === 0,
     )?.name;
+  }
+
+  /** The tools of a server that is not connected, as it listed them last. */
+  #knownOf(member: HubMember): readonly ToolKey[] {
+    return member.lastTools.length > 0 ? member.lastTools : (this.#known.get(member.name) ?? []);
   }
 
   #throwIfHeld(name: string, holding: readonly HubMember[]): void {

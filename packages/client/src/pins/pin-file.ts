@@ -4,13 +4,15 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isAbsent, isRecord, parseJson, TrunklineError, writeFileAtomically } from "@trunkline/core";
-import { withFileLock } from "../auth/file-lock.js";
+import { type HeldLock, withFileLock } from "../auth/file-lock.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
 import type { HoldReason } from "./classify-change.js";
 import { type HeldDefinition, NO_PINS, type Pin, type PinChange, type PinState } from "./pin-state.js";
 import type { Definition, PinKind } from "./pinned-definition.js";
 
 const VERSION = 1;
+/** Writing takes milliseconds; a server must not wait long to connect because another process is stuck. */
+const LOCK_TIMEOUT_MS = 10_000;
 const KINDS: readonly PinKind[] = ["tools", "prompts", "instructions"];
 
 /** Which server a file belongs to. */
@@ -78,7 +80,7 @@ export async function updatePins(
   { path, owner, known }: { path: string; owner: PinOwner; known?: ReadPins },
   change: (current: PinState) => Promise<PinState | undefined>,
 ): Promise<void> {
-  await withFileLock(`${path}.lock`, async (lock) => {
+  const update = async (lock: HeldLock): Promise<void> => {
     const current = await readPins(path);
     const isKnown = known !== undefined && current?.text === known.text;
     const state = await change(isKnown ? known.state : (current?.state ?? NO_PINS));
@@ -90,7 +92,8 @@ export async function updatePins(
       forceMode: true,
       flush: false,
     });
-  });
+  };
+  await withFileLock(`${path}.lock`, update, { timeoutMs: LOCK_TIMEOUT_MS });
 }
 
 function textOf({ server, identity }: PinOwner, state: PinState): string {
