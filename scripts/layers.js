@@ -40,7 +40,7 @@ export const LAYERS = {
       results: [],
       config: ["names"],
       auth: ["config"],
-      connection: ["auth", "channel", "config"],
+      connection: ["auth", "channel", "config", "results"],
       pins: ["auth", "config", "names"],
       hub: ["auth", "channel", "config", "connection", "names", "pins", "results"],
     },

@@ -6,6 +6,7 @@
 // - endless {}: an answer that never ends;
 // - deep {levels, as: "text" | "structured"}: nested lists;
 // - progress {count}, logs {count}, changes {count}: that many notifications, then an answer.
+// With {held: true}, over stdio, the answer to a tool is written together with the next answer, right before it.
 // Options: --tools N lists N more tools; --pages endless gives every page a new nextCursor; --schema-bytes N and
 // --schema-levels N make one tool's schema large or deep; --id-last puts the id at the end of an answer; --stream
 // answers with an event stream (over HTTP); --gzip compresses HTTP answers. Transports: stdio, --http, --sse.
@@ -105,6 +106,8 @@ const behaviours = {
 };
 
 let lists = 0;
+/** An answer that waits for the next one. */
+let heldBack = "";
 
 /** @param {{ cursor?: string }} params @param {Write} write */
 async function listTools(params, write) {
@@ -160,6 +163,15 @@ async function answer({ id, method, params = {} }, write, notify) {
       begun = true;
       return await write(first + text);
     };
+    if (params.arguments?.held === true) {
+      /** @type {string[]} */
+      const texts = [];
+      /** @type {Write} */
+      const hold = (text) => texts.push(text) > 0;
+      await behaviour({ params: { ...params.arguments }, write: hold, notify });
+      heldBack = `${head}${texts.join("")}${tail}\n`;
+      return;
+    }
     await behaviour({ params: { ...params.arguments, meta: params._meta }, write: inside, notify });
     await write(tail);
   } else if (method === "tools/list") {
@@ -262,11 +274,18 @@ if (options.http || options.sse) {
 } else {
   exitWhenInputCloses();
   const write = writerTo(process.stdout);
-  await readLines((message) => {
+  await readLines(async (message) => {
     const { id, method } = /** @type {any} a request of the client */ (message);
     if (id === undefined || method === undefined) return;
-    return answer(/** @type {any} */ (message), write, (name, params) => write(`${notification(name, params)}\n`)).then(
-      () => void write("\n"),
-    );
+    let before = heldBack;
+    heldBack = "";
+    /** @type {Write} */
+    const after = (text) => {
+      const all = before + text;
+      before = "";
+      return write(all);
+    };
+    await answer(/** @type {any} */ (message), after, (name, params) => write(`${notification(name, params)}\n`));
+    if (heldBack === "") await after("\n");
   });
 }

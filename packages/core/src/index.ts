@@ -47,6 +47,24 @@ export {
 } from "./files.js";
 export { hasReservedName, isInside, isReservedName, isWithin } from "./guarded-paths.js";
 export { isRecord, parseJson, parseUniqueJson, repeatedKey } from "./json.js";
+export {
+  ByteOutput,
+  checkJson,
+  compactJson,
+  countOf,
+  fieldMap,
+  fieldOf,
+  fieldsOf,
+  hasFewValues,
+  indentedJson,
+  itemsOf,
+  type Span,
+  spanKind,
+  spanText,
+  spanValue,
+  wholeSpan,
+} from "./json-bytes.js";
+export { type LargeResult, LargeValue, type SerializedValue, wholeOf } from "./large-value.js";
 export { isSecretName, REDACTED, redactedArgs, redactedUrl, secretsInArgs, secretsInUrl } from "./literal-secrets.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
 export { nestingVariable, requireNoChain } from "./nesting.js";
@@ -83,5 +101,7 @@ export {
 export { MIN_SECRET_LENGTH, Redactor, secretForms } from "./redaction.js";
 export { hasControls, printable, printableJson, printableLines, replaceControls, toOneLine } from "./safe-text.js";
 export { isSensitiveToRead, isSensitiveToWrite } from "./sensitive-paths.js";
+export { headOf, jsonBytes, type Shrunk, shareOut, shrink, spanShrinker } from "./shrink.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";
+export { type PathReading, parsePath, readPath, type Segment } from "./value-paths.js";

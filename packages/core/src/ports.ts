@@ -1,6 +1,7 @@
 // The ports: what one layer needs from another, independent of the implementation. Each comment states the contract
 // that implementations have to fulfil.
 import type { ContentId } from "./content-id.js";
+import type { LargeResult } from "./large-value.js";
 import type { ParameterSet } from "./parameters.js";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -49,6 +50,8 @@ export interface SourcedTool {
 export interface ToolCallResult {
   readonly isError: boolean;
   readonly raw: Readonly<Record<string, unknown>>;
+  /** The fields that `raw` lacks because they are large, if the caller accepts that. */
+  readonly large?: LargeResult;
 }
 
 export interface ToolProgress {

@@ -9,6 +9,7 @@ export {
   type ParamHeaders,
   readParamHeaders,
 } from "./headers.js";
+export { encodeBatch, encodeMessage, JsonBytes } from "./json-bytes-field.js";
 export { DEFAULT_LOG_LEVEL, isLogged, isLogLevel, LOG_MESSAGE_LEVELS, type LogMessageLevel } from "./log-levels.js";
 export {
   errorMessage,
@@ -42,6 +43,7 @@ export {
   MAX_MESSAGE_DEPTH,
   REFUSED_CODES,
   refusedAnswer,
+  unreadAnswer,
 } from "./oversized.js";
 export {
   BATCH_REVISION,

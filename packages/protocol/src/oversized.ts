@@ -16,6 +16,12 @@ export function refusedAnswer(id: RpcId, kind: keyof typeof REFUSED_CODES, maxBy
   return { jsonrpc: "2.0", id, error: { code: REFUSED_CODES[kind], message } };
 }
 
+/** Builds the answer that takes the place of a large one that could not be read. */
+export function unreadAnswer(id: RpcId, why: string): OutgoingMessage {
+  const message = `the server's answer cannot be read: ${why}`;
+  return { jsonrpc: "2.0", id, error: { code: REFUSED_CODES.tooLarge, message } };
+}
+
 /** `64 MB`, `500 KB`. */
 function sizeText(bytes: number): string {
   const mega = bytes / (1024 * 1024);

@@ -1,7 +1,7 @@
 // The service behind every endpoint: combines surface, prompts and resources.
 import type { Root } from "@trunkline/client";
 import { isRecord, type Logger, messageOf } from "@trunkline/core";
-import { isLogLevel, RPC_CODES, RpcError } from "@trunkline/protocol";
+import { isLogLevel, JsonBytes, RPC_CODES, RpcError } from "@trunkline/protocol";
 import { complete } from "./completions.js";
 import { createCompositeTools, echoTool } from "./composite/composite-tools.js";
 import { type Backends, storeFor } from "./interfaces/backends.js";
@@ -140,7 +140,7 @@ class TrunklineService implements Service {
         log: this.#log,
         logger,
         onResult: (server, { content }) => {
-          this.#resources.routes.note(server, content);
+          this.#resources.routes.note(server, content instanceof JsonBytes ? linksIn(content) : content);
           if (account !== undefined) countText(account, content);
         },
       });
@@ -370,7 +370,13 @@ class TrunklineService implements Service {
   }
 }
 
+/** The links of a large result, as blocks. */
+function linksIn({ summary }: JsonBytes): readonly Raw[] {
+  return (summary?.links ?? []).map((uri) => ({ type: "resource_link", uri }));
+}
+
 function countText(account: TokenAccount, content: unknown): void {
+  if (content instanceof JsonBytes) account.addBytes?.("results", content.summary?.textBytes ?? 0);
   if (!Array.isArray(content)) return;
   for (const block of content) {
     if (block?.type === "text" && typeof block.text === "string") account.add("results", block.text);

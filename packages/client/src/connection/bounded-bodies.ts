@@ -1,18 +1,19 @@
 // Bounds the responses of HTTP servers before the SDK reads them: a JSON body, each event of a stream, and everything
 // else. Decompressed bytes count, so a small compressed body cannot become a large one.
 import type { FetchLike } from "@modelcontextprotocol/client";
-import { isRecord, parseJson } from "@trunkline/core";
-import { isRpcId, type RpcId, refusedAnswer } from "@trunkline/protocol";
+import { isRecord, messageOf, parseJson } from "@trunkline/core";
+import { isRpcId, type RpcId, refusedAnswer, unreadAnswer } from "@trunkline/protocol";
+import { LARGE_MESSAGE_BYTES, type LargeMessages, messagesIn } from "../results/large-messages.js";
 import { GrowingBytes } from "./growing-bytes.js";
 import { SkippedMessage } from "./line-splitter.js";
 import { Pace } from "./pace.js";
 
 interface BodyLimits {
   readonly maxMessageBytes: number;
+  /** Reads large messages. */
+  readonly large: LargeMessages;
 }
 
-/** A body of at most this size is passed on as it is. */
-const SMALL_BYTES = 1024 * 1024;
 /** How much of an error page or any other response is read. */
 const OTHER_BYTES = 1024 * 1024;
 
@@ -29,15 +30,16 @@ export function boundedFetch(fetch: FetchLike, limits: BodyLimits): FetchLike {
     }
     if (!response.ok || !type.includes("json")) return withBody(response, body.pipeThrough(firstBytes(OTHER_BYTES)));
     const bytes = await bytesWithin(body, limits.maxMessageBytes);
-    if (bytes !== undefined) return withBody(response, bytes);
-    return withBody(response, JSON.stringify(refused(requestIdOf(init), limits)));
+    if (bytes === undefined) return withBody(response, JSON.stringify(refused(requestIdOf(init), limits)));
+    if (bytes.length <= LARGE_MESSAGE_BYTES) return withBody(response, bytes);
+    return withBody(response, JSON.stringify(await stubFor(bytes, requestIdOf(init), limits)));
   };
 }
 
 /** Whether the server has announced a small body, which it cannot exceed. */
 function isSmall(headers: Headers): boolean {
   const length = headers.get("content-length");
-  return length !== null && !headers.has("content-encoding") && Number(length) <= SMALL_BYTES;
+  return length !== null && !headers.has("content-encoding") && Number(length) <= LARGE_MESSAGE_BYTES;
 }
 
 function withBody(response: Response, body: ReadableStream<Uint8Array> | Uint8Array | string): Response {
@@ -56,6 +58,16 @@ function requestIdOf(init: RequestInit | undefined): RpcId | undefined {
 
 function refused(id: RpcId | undefined, { maxMessageBytes }: BodyLimits): unknown {
   return id === undefined ? {} : refusedAnswer(id, "tooLarge", maxMessageBytes);
+}
+
+/** Reads a large message on another thread. Returns the message, or the messages, that take its place. */
+async function stubFor(bytes: Uint8Array, requestId: RpcId | undefined, { large }: BodyLimits): Promise<unknown> {
+  try {
+    const messages = await messagesIn(large, bytes);
+    return messages.length === 1 ? messages[0] : messages;
+  } catch (error) {
+    return requestId === undefined ? {} : unreadAnswer(requestId, messageOf(error));
+  }
 }
 
 /** Reads a body; undefined, and the rest is not read, if it exceeds the limit. */
@@ -86,6 +98,9 @@ function firstBytes(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
+/** While this many large events are being read, no more are accepted. */
+const MOST_READING = 4;
+const BLANK = 0x20;
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -108,6 +123,16 @@ export function boundedEvents(
     if (requestId !== undefined) controller.terminate();
   };
   const pace = new Pace();
+  /** Large events that are being read. Meanwhile, the events after them pass. */
+  const reading = new Set<Promise<void>>();
+  const readAside = (whole: Uint8Array, controller: TransformStreamDefaultController<Uint8Array>) => {
+    const read = stubEvent(whole, requestId, limits)
+      .then((stub) => controller.enqueue(stub))
+      // The stream has ended, and with it the request.
+      .catch(() => {})
+      .finally(() => reading.delete(read));
+    reading.add(read);
+  };
   return new TransformStream({
     async transform(chunk, controller) {
       for (let start = 0; start < chunk.length; ) {
@@ -118,7 +143,9 @@ export function boundedEvents(
           if (end === undefined || event.length > 0) event.add(part);
           if (end === undefined) continue;
           pace.count();
-          controller.enqueue(event.length === 0 ? part : event.take());
+          const whole = event.length === 0 ? part : event.take();
+          if (whole.length <= LARGE_MESSAGE_BYTES) controller.enqueue(whole);
+          else readAside(whole, controller);
           continue;
         }
         if (skipped === undefined) {
@@ -138,11 +165,40 @@ export function boundedEvents(
         }
       }
       if (pace.isTooFast) await pace.slowDown();
+      if (reading.size >= MOST_READING) await Promise.race(reading);
     },
-    flush(controller) {
+    async flush(controller) {
+      await Promise.all(reading);
       if (event.length > 0) controller.enqueue(event.take());
     },
   });
+}
+
+/** Builds the event that takes the place of a large one. */
+async function stubEvent(event: Uint8Array, requestId: RpcId | undefined, limits: BodyLimits): Promise<Uint8Array> {
+  const { data, others } = readEvent(Buffer.from(event.buffer, event.byteOffset, event.length));
+  const stub = await stubFor(data, requestId, limits);
+  return Buffer.from([...others, `data: ${JSON.stringify(stub)}`, "", ""].join("\n"));
+}
+
+/** Splits an event into its data and its other lines. */
+function readEvent(event: Buffer): { data: Uint8Array; others: string[] } {
+  const data = new GrowingBytes();
+  const others: string[] = [];
+  let lines = 0;
+  for (let start = 0; start < event.length; ) {
+    const end = endOfLine(event, start);
+    const line = event.subarray(start, end);
+    start = end + 1;
+    if (line.length === 0) continue;
+    if (line.toString("latin1", 0, 5) !== "data:") {
+      others.push(line.toString("utf8"));
+      continue;
+    }
+    if (lines++ > 0) data.add(Buffer.from("\n"));
+    data.add(line.subarray(line[5] === BLANK ? 6 : 5));
+  }
+  return { data: data.take(), others };
 }
 
 /** The data of an event, given the beginning of the event. */

@@ -5,6 +5,7 @@ import { abortable, abortError, isTrunklineError, TrunklineError, toTrunklineErr
 import type { SignInReport } from "../auth/sign-in-report.js";
 import { runOutsideScopes } from "../channel/in-flight.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
+import { LargeMessages, largeOf } from "../results/large-messages.js";
 import {
   exitText,
   isSessionExpired,
@@ -15,7 +16,7 @@ import {
 } from "./connection-errors.js";
 import type { ConnectionOptions, ServerState } from "./connection-options.js";
 import { connectGeneration, type Generation, launch, type Verdict } from "./generation.js";
-import { ListPages } from "./list-pages.js";
+import { CUT, ListPages } from "./list-pages.js";
 import type { OutgoingRequest } from "./outgoing.js";
 import { Restarts } from "./restarts.js";
 import { Conversation, type RequestOptions } from "./server-conversation.js";
@@ -40,6 +41,7 @@ export class Connection {
   readonly #signingIn: SigningIn;
   readonly #restarts = new Restarts();
   readonly #retiring = new Set<Promise<void>>();
+  readonly #large: LargeMessages;
   #generation: Generation | undefined;
   #attempt: Promise<void> | undefined;
   #state: ServerState;
@@ -67,6 +69,7 @@ export class Connection {
           this.#enter(failure.code === "SERVER_UNAVAILABLE" ? "failed" : "needs-auth", failure);
       },
     });
+    this.#large = new LargeMessages(definition.name);
     this.#error = unusableError(definition);
     if (definition.disabled) this.#state = "disabled";
     else if (!definition.trusted) this.#state = "untrusted";
@@ -233,7 +236,7 @@ export class Connection {
       const startedMs = performance.now();
       const page = await this.#send(generation, { method, params }, options);
       this.#roundTripMs = performance.now() - startedMs;
-      params = pages.add(page);
+      params = pages.add(await withItems(page, key, pages));
     }
     if (pages.problem !== undefined) {
       this.#options.logger.warn(pages.problem, { server: this.definition.name, method });
@@ -284,7 +287,7 @@ export class Connection {
       this.#generation = undefined;
       await this.#attempt?.catch(() => {});
       await generation?.close();
-      await Promise.all([...this.#retiring, this.#checking]);
+      await Promise.all([...this.#retiring, this.#checking, this.#large.close()]);
       if (this.#state === "connected") this.#enter("pending");
     })();
     return this.#closing;
@@ -313,6 +316,7 @@ export class Connection {
         ...this.#options,
         abilities: asking.abilities,
         verdict: this.#verdict,
+        large: this.#large,
         timeoutMs: Math.min(this.definition.connectTimeoutMs, connectLimitMs),
         signal: this.#lifetime.signal,
         authFor: (definition) => this.#signingIn.authFor(definition),
@@ -468,4 +472,16 @@ export class Connection {
     }
     this.#options.onState();
   }
+}
+
+/** Builds the items of a large page, as far as there is room for them. */
+async function withItems(
+  page: Record<string, unknown>,
+  key: string,
+  { room }: ListPages,
+): Promise<Record<string, unknown>> {
+  const large = largeOf(page);
+  if (large?.has(key) !== true) return page;
+  const { items, isAll } = await large.items(key, room);
+  return isAll ? { ...page, [key]: items } : { ...page, [key]: items, [CUT]: true };
 }

@@ -6,6 +6,9 @@ const MAX_PAGES = 1_000;
 const MAX_ITEMS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
+/** Marks a page that has more items than there was room for. */
+export const CUT = Symbol("cut");
+
 /** Collects the pages of a list; items are under `key` in each page. */
 export class ListPages {
   readonly items: Record<string, unknown>[] = [];
@@ -23,13 +26,19 @@ export class ListPages {
     return this.#problem;
   }
 
+  /** How much more can be added. */
+  get room(): { readonly maxItems: number; readonly maxBytes: number } {
+    return { maxItems: MAX_ITEMS - this.items.length, maxBytes: MAX_BYTES - this.#sizeBytes };
+  }
+
   /**
    * Adds a page and returns the parameters for the next one. Undefined if there is no next page, if its cursor leads
    * nowhere, or if the list is too long.
    */
   add(page: Readonly<Record<string, unknown>>): { cursor: string } | undefined {
     const entries = page[this.#key];
-    if (Array.isArray(entries) && !this.#addItems(entries)) {
+    const hasRoom = !Array.isArray(entries) || this.#addItems(entries);
+    if (!hasRoom || CUT in page) {
       this.#problem = `the server's list is too long; using its first ${this.items.length} items`;
       return undefined;
     }

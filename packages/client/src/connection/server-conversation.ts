@@ -19,6 +19,7 @@ import { type Channel, currentChannel, type Question } from "../channel/channel.
 import { type Call, currentCall, InFlightTable, runInCall } from "../channel/in-flight.js";
 import { vetElicitation } from "../channel/vetted-elicitation.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
+import { claimLarge, wholeResult } from "../results/large-messages.js";
 import type { AskingOptions } from "./connection-options.js";
 import type { Generation } from "./generation.js";
 import { Notices, noticeKeyOf, progressKey } from "./notices.js";
@@ -54,6 +55,16 @@ const STATE_ONLY_PAUSE_MS = 250;
 
 /** How long a server may take to acknowledge that a task is no longer wanted. */
 const CANCEL_TIMEOUT_MS = 2_000;
+
+/** Requests whose callers can deal with a result whose large fields are elsewhere. */
+const MAY_BE_LARGE: ReadonlySet<string> = new Set([
+  ...ASKING_METHODS,
+  "tasks/result",
+  "tools/list",
+  "resources/list",
+  "resources/templates/list",
+  "prompts/list",
+]);
 
 /** Results pass through unchanged: the SDK's typed calls would strip unknown fields. */
 const untouched = z.looseObject({});
@@ -233,7 +244,9 @@ export class Conversation {
           ...(hasOwnToken ? {} : { onprogress: onProgress }),
         });
       // On a pipe the scope carries no information, and maintaining one slows down every promise in the process.
-      return restoreItems(await (generation.hasOwnStreams ? runInCall(call, send) : send()));
+      const received = restoreItems(await (generation.hasOwnStreams ? runInCall(call, send) : send()));
+      const result = claimLarge(received);
+      return MAY_BE_LARGE.has(method) ? result : await wholeResult(result);
     } catch (error) {
       if (!(error instanceof ProtocolError) || error.code !== STREAM_ENDED_CODE) throw error;
       throw new TrunklineError(

@@ -5,8 +5,15 @@ import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { isFolderSync, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
-import { DEFAULT_MAX_MESSAGE_BYTES, refusedAnswer } from "@trunkline/protocol";
+import {
+  answeredId,
+  DEFAULT_MAX_MESSAGE_BYTES,
+  ID_WINDOW_BYTES,
+  refusedAnswer,
+  unreadAnswer,
+} from "@trunkline/protocol";
 import spawn from "cross-spawn";
+import { LARGE_MESSAGE_BYTES, type LargeMessages, messagesIn } from "../results/large-messages.js";
 import { LineSplitter } from "./line-splitter.js";
 import { Pace } from "./pace.js";
 import {
@@ -25,6 +32,8 @@ interface StdioTransportOptions {
   cwd?: string | undefined;
   /** A longer answer is skipped and fails its request. Default 64 MB. */
   maxMessageBytes?: number | undefined;
+  /** Reads large messages. Without it, they are read like all others. */
+  large?: LargeMessages | undefined;
   /** Receives stdout lines that are not protocol messages. */
   onNoise?: (line: string) => void;
 }
@@ -40,6 +49,8 @@ const NOISE_CHARS = 200;
 /** How long a server may take to exit once its input is closed, and again after SIGTERM. */
 const GRACE_MS = 1_000;
 const POLL_MS = 20;
+/** While this many large messages are being read, no more output is read. */
+const MOST_READING = 4;
 
 /** One server process that exchanges lines of JSON. */
 export class StdioTransport implements Transport {
@@ -59,6 +70,8 @@ export class StdioTransport implements Transport {
   #draining: Promise<void> | undefined;
   #closeReported = false;
   readonly #pace = new Pace();
+  /** Large messages that are being read. */
+  #reading = 0;
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -243,6 +256,10 @@ export class StdioTransport implements Transport {
   }
 
   #takeLine(bytes: Buffer): void {
+    if (bytes.length > LARGE_MESSAGE_BYTES && this.#options.large !== undefined) {
+      void this.#takeLarge(bytes, this.#options.large);
+      return;
+    }
     const line = bytes.toString("utf8");
     if (line.trim() === "") return;
     let parsed: unknown;
@@ -260,6 +277,25 @@ export class StdioTransport implements Transport {
       }
       if ("method" in message) this.#pace.count();
       this.onmessage?.(message);
+    }
+  }
+
+  /** Reads a large message on another thread. Meanwhile, the messages after it arrive. */
+  async #takeLarge(bytes: Buffer, large: LargeMessages): Promise<void> {
+    const { stdout } = this.#child ?? {};
+    const start = bytes.toString("utf8", 0, ID_WINDOW_BYTES);
+    const end = bytes.toString("utf8", Math.max(0, bytes.length - ID_WINDOW_BYTES));
+    this.#reading++;
+    if (this.#reading >= MOST_READING) stdout?.pause();
+    try {
+      for (const message of await messagesIn(large, bytes)) if (isMessage(message)) this.onmessage?.(message);
+    } catch (error) {
+      const id = answeredId(start, end);
+      if (id === undefined) this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      else this.onmessage?.(unreadAnswer(id, messageOf(error)) as JSONRPCMessage);
+    } finally {
+      this.#reading--;
+      if (this.#reading < MOST_READING) stdout?.resume();
     }
   }
 

@@ -12,6 +12,7 @@ import { type Logger, nestingVariable, redactedUrl, TrunklineError } from "@trun
 import { DEFAULT_MAX_MESSAGE_BYTES } from "@trunkline/protocol";
 import type { ServerAuth } from "../auth/server-auth.js";
 import type { HttpServer, ServerDefinition, StdioServer } from "../config/loaded-config.js";
+import type { LargeMessages } from "../results/large-messages.js";
 import { withoutBatches } from "./batches.js";
 import { boundedFetch } from "./bounded-bodies.js";
 import { type RunPlaces, runFolder, withoutForeignPrograms } from "./run-folder.js";
@@ -32,6 +33,8 @@ export interface TransportContext {
   auth?: ServerAuth | undefined;
   /** The size limit for one message, for servers whose entry sets none. Default 64 MB. */
   maxMessageBytes?: number | undefined;
+  /** Reads large messages. */
+  large: LargeMessages;
   /** Called if a stream was lost and could not be reopened so far. */
   onStreamLost: () => void;
 }
@@ -86,6 +89,7 @@ function createStdio(definition: StdioServer, context: TransportContext): StdioT
     cwd: definition.cwd ?? runFolder(definition.name, places),
     env: definition.trustsWorkspace ? environment : withoutForeignPrograms(environment, places.foreignFolders),
     maxMessageBytes: maxMessageBytesOf(definition, context),
+    large: context.large,
     onNoise: () => logger.debug("not a protocol message on stdout", { server: definition.name }),
   });
 }
@@ -120,7 +124,7 @@ function authorized(
   context: TransportContext,
 ): { fetch: FetchLike; authProvider?: ServerAuth } {
   const { auth } = context;
-  const limits = { maxMessageBytes: maxMessageBytesOf(definition, context) };
+  const limits = { maxMessageBytes: maxMessageBytesOf(definition, context), large: context.large };
   const fetch = withoutBatches(boundedFetch(fetchForServers, limits));
   return auth === undefined ? { fetch } : { fetch: auth.watch(fetch), authProvider: auth };
 }

@@ -20,6 +20,7 @@ import type { RequestOptions } from "../connection/server-conversation.js";
 import type { TaskWish } from "../connection/task-calls.js";
 import type { Definition, PinKind } from "../pins/pinned-definition.js";
 import { type HeldEntry, heldError, type ServerPins } from "../pins/server-pins.js";
+import { largeOf, smallFieldsOf, wholeResult } from "../results/large-messages.js";
 import { toSourcedTool } from "./catalogue-items.js";
 import type { HubCallOptions } from "./hub-options.js";
 
@@ -145,7 +146,7 @@ export class HubMember {
         hint: 'Check "tools" in its entry.',
       });
     }
-    const { task, meta, ...sending } = options;
+    const { task, meta, acceptLarge = false, ...sending } = options;
     const params = { name: tool, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) };
     // Built only once the server is connected: both depend on its era and its list of tools.
     const request = () => ({
@@ -155,11 +156,11 @@ export class HubMember {
       headers: this.#headersFor(tool, args),
     });
     const send = () =>
-      this.request(request, sending).catch(async (error: unknown) => {
+      this.#request(request, sending).catch(async (error: unknown) => {
         // The tool has changed since it was listed, and so have the headers it requires.
         if (!isTrunklineError(error, "UPSTREAM") || error.data?.code !== RPC_CODES.headerMismatch) throw error;
         await this.#refresh("tools");
-        return await this.request(request, sending);
+        return await this.#request(request, sending);
       });
     logger.debug("calling a tool", { server: name, tool });
     const raw = await send().catch(async (error: unknown) => {
@@ -168,7 +169,10 @@ export class HubMember {
       logger.info("server exited during a call, repeating an idempotent call", { server: name, tool });
       return await send();
     });
-    return { isError: raw.isError === true, raw };
+    const isError = raw.isError === true;
+    const large = acceptLarge ? largeOf(raw) : undefined;
+    if (large === undefined) return { isError, raw: await wholeResult(raw) };
+    return { isError, raw: smallFieldsOf(raw), large };
   }
 
   /** Whether the server declares the tool idempotent. */
@@ -267,6 +271,11 @@ export class HubMember {
 
   /** Sends a request on the calling channel's connection, connecting it if necessary. */
   async request(source: RequestSource, options: RequestOptions = {}): Promise<Record<string, unknown>> {
+    return await wholeResult(await this.#request(source, options));
+  }
+
+  /** The same, but large fields of the result may be elsewhere. */
+  async #request(source: RequestSource, options: RequestOptions): Promise<Record<string, unknown>> {
     if (this.isHolding) await this.recheckHeld();
     // Checked when the request is built: connecting lists the tools again.
     const request = () => this.#requireNotHeld(typeof source === "function" ? source() : source);

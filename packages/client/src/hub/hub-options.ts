@@ -80,6 +80,11 @@ export interface HubCallOptions extends ToolCallOptions {
   /** `_meta` of the request, in addition to the protocol's own fields. */
   meta?: Readonly<Record<string, unknown>>;
   /**
+   * Whether the large fields of a large result may stay on another thread, under `large`, instead of being built here.
+   * Default false.
+   */
+  acceptLarge?: boolean;
+  /**
    * The calling channel. Equivalent to calling within {@link Hub.withChannel}, but faster, because there is no scope to
    * maintain.
    */

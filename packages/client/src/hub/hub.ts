@@ -188,10 +188,13 @@ export class Hub implements ToolSource, AsyncDisposable {
     args: Record<string, unknown>,
     options: HubCallOptions = {},
   ): Promise<ToolCallResult> {
-    const call = () => this.#redacting(this.#members.get(server).call(tool, args, options));
+    const { askPolicy } = this.#options;
+    // With dedicated connections, the large fields of a result would end with the connection.
+    const accepted = askPolicy === "isolate" && options.acceptLarge ? { ...options, acceptLarge: false } : options;
+    const call = () => this.#redacting(this.#members.get(server).call(tool, args, accepted));
     // A channel's dedicated connections are closed when its last scope ends, so the call needs a scope.
     const { channel } = options;
-    if (channel === undefined || this.#options.askPolicy !== "isolate") return await call();
+    if (channel === undefined || askPolicy !== "isolate") return await call();
     return await this.withChannel(channel, call);
   }
 

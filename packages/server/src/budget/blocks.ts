@@ -1,10 +1,18 @@
 // Fits content blocks into the budget of an answer. Text counts against the token budget; images, audio and other
 // binary data are sent unchanged up to a size limit. Blocks over the limit are stored, and the answer lists them with a
 // handle.
-import { type ContentStore, contentIdOf, isRecord, isTrunklineError, messageOf } from "@trunkline/core";
+import {
+  type ContentStore,
+  contentIdOf,
+  headOf,
+  isRecord,
+  isTrunklineError,
+  LargeValue,
+  messageOf,
+  type SerializedValue,
+} from "@trunkline/core";
 import type { ContentBlock } from "../interfaces/operation.js";
-import { headOf } from "./shrink.js";
-import { type SerializedValue, storeValue } from "./stored-value.js";
+import { storeValue } from "./stored-value.js";
 import { countTokens } from "./tokens.js";
 
 /** Maximum base64 characters of a block that is sent. */
@@ -24,7 +32,7 @@ const SHORT_ID = 12;
 /** The blocks of one step. */
 export interface BlockGroup {
   readonly op: string;
-  readonly blocks: readonly ContentBlock[];
+  readonly blocks: readonly (ContentBlock | LargeValue)[];
 }
 
 interface FitBlocksOptions {
@@ -67,9 +75,18 @@ interface Weighed {
   readonly text: string;
   /** The same block with a different payload. */
   readonly withPayload: (data: string) => ContentBlock;
+  /** The whole block, if it is on another thread: it is too large to be sent. `block` then only describes it. */
+  readonly large?: LargeValue;
 }
 
-function weigh(block: ContentBlock): Weighed {
+function weigh(given: ContentBlock | LargeValue): Weighed {
+  if (given instanceof LargeValue) {
+    const { isText: _, size: __, head: ___, count: ____, ...block } = given.about;
+    const { type, uri, mimeType } = block;
+    const withPayload = (text: string) => ({ type, resource: { uri, mimeType, text } });
+    return { block, payload: undefined, text: "", withPayload, large: given };
+  }
+  const block = given;
   const { type, data, resource } = block;
   if ((type === "image" || type === "audio") && typeof data === "string") {
     const withPayload = (other: string) => ({ ...block, data: other });
@@ -102,7 +119,7 @@ export function weighBlocks(groups: readonly BlockGroup[]): WeighedBlocks {
   return {
     groups: weighed,
     count: all.length,
-    textBytes: all.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0),
+    textBytes: all.reduce((sum, { text, large }) => sum + (large?.sizeBytes ?? Buffer.byteLength(text)), 0),
   };
 }
 
@@ -127,10 +144,17 @@ export async function fitBlocks({ groups }: WeighedBlocks, options: FitBlocksOpt
       }
     }
   }
-  const all = await leftOut.keepTogether(leftOver.map(({ weighed }) => weighed.block));
+  const ownOf = (group: number) => leftOver.filter((each) => each.group === group);
+  const isLarge = listed.map((_, group) => ownOf(group).some(({ weighed }) => weighed.large !== undefined));
+  const together = leftOver.filter(({ group }) => isLarge[group] !== true);
+  const shared = await leftOut.keepTogether(together.map(({ weighed }) => weighed.block));
   for (const [group, list] of listed.entries()) {
-    const own = leftOver.filter((each) => each.group === group);
-    const more = own.length + (unlisted[group] ?? 0);
+    const own = ownOf(group);
+    // Large blocks are on the thread of their server, and are stored from there.
+    const all = isLarge[group]
+      ? await leftOut.keepLarge(own.map(({ weighed }) => weighed.large ?? weighed.block))
+      : shared;
+    const more = own.reduce((sum, { weighed }) => sum + Number(weighed.large?.about.count ?? 1), unlisted[group] ?? 0);
     if (more === 0) continue;
     const size = own.reduce((sum, { weighed }) => sum + contentOf(weighed).size, 0);
     list.push({ more, ...(own.length === 0 ? {} : { size, ...all }) });
@@ -153,6 +177,10 @@ class Sending {
 
   /** Returns whether the whole block is sent. A long text can be sent in part. */
   async add(weighed: Weighed): Promise<boolean> {
+    if (weighed.large !== undefined) {
+      if (typeof weighed.large.about.head === "string") await this.#sendHead(weighed, weighed.large.about.head);
+      return false;
+    }
     const { block, payload, text } = weighed;
     const chars = payload?.kind === "bytes" ? payload.data.length : 0;
     const isBinary = payload?.kind === "bytes";
@@ -198,13 +226,17 @@ class Sending {
 interface BlockContent {
   readonly size: number;
   readonly isText: boolean;
-  readonly serialized: () => SerializedValue;
+  readonly serialized: () => SerializedValue | Promise<SerializedValue>;
 }
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 function contentOf(weighed: Weighed): BlockContent {
-  const { payload, text } = weighed;
+  const { payload, text, large } = weighed;
+  if (large !== undefined) {
+    const { size, isText } = large.about;
+    return { size: Number(size), isText: isText !== false, serialized: () => large.serialized() };
+  }
   if (payload?.kind === "bytes" && BASE64.test(payload.data)) {
     const bytes = () => Buffer.from(payload.data, "base64");
     const extension = extensionOf(described(weighed).mimeType);
@@ -248,8 +280,9 @@ class LeftOut {
     this.count++;
     const { store, now, signal } = this.#options;
     if (store === undefined) return this.#handle("none", "Too large to send in full, and storing results is disabled.");
-    const serialized = content.serialized();
+    let serialized: SerializedValue;
     try {
+      serialized = await content.serialized();
       await storeValue(await store(), serialized, { op, now: now(), signal });
     } catch (error) {
       if (isTrunklineError(error, "ABORTED")) throw error;
@@ -270,6 +303,14 @@ class LeftOut {
     return await this.keep({ size: text.length, isText: true, serialized }, "blocks");
   }
 
+  /** The same for the blocks of one step, some of which are large. */
+  async keepLarge(blocks: readonly (ContentBlock | LargeValue)[]): Promise<Handle> {
+    const last = blocks.findLast((block) => block instanceof LargeValue);
+    if (!(last instanceof LargeValue)) return {};
+    const before = blocks.filter((block) => block !== last);
+    return await this.keep({ size: 0, isText: true, serialized: () => last.serializedAfter(before) }, "blocks");
+  }
+
   #handle(kind: string, hint: string): Handle {
     const isFirst = !this.#hinted.has(kind);
     this.#hinted.add(kind);
@@ -278,7 +319,7 @@ class LeftOut {
 }
 
 /** Describes a block briefly. */
-function described({ block, payload, text }: Weighed): ListedBlock {
+function described({ block, payload, text, large }: Weighed): ListedBlock {
   const { type, mimeType, uri, name, resource } = block;
   const inner = isRecord(resource) ? resource : {};
   const fields = { type, mimeType: mimeType ?? inner.mimeType, uri: uri ?? inner.uri, name };
@@ -288,10 +329,12 @@ function described({ block, payload, text }: Weighed): ListedBlock {
       : [[key, field.length <= LONGEST_FIELD ? field : `${headOf(field, LONGEST_FIELD)}…`]],
   );
   const size =
-    payload?.kind === "bytes"
-      ? Buffer.byteLength(payload.data, "base64")
-      : payload !== undefined || text.length > LONGEST_FIELD
-        ? Buffer.byteLength(payload?.data ?? text)
-        : undefined;
+    large !== undefined
+      ? Number(large.about.size)
+      : payload?.kind === "bytes"
+        ? Buffer.byteLength(payload.data, "base64")
+        : payload !== undefined || text.length > LONGEST_FIELD
+          ? Buffer.byteLength(payload?.data ?? text)
+          : undefined;
   return { ...Object.fromEntries(short), ...(size === undefined ? {} : { size }) };
 }

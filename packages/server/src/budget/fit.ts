@@ -1,8 +1,20 @@
 // Fits an answer into its budget. Values that are too large are stored, and the answer contains their beginning and a
 // handle.
-import { type ContentStore, isContentId, isRecord, isTrunklineError, messageOf } from "@trunkline/core";
-import { headOf, jsonBytes, shareOut, shrink } from "./shrink.js";
-import { type SerializedValue, serializeValue, storeValue } from "./stored-value.js";
+import {
+  type ContentStore,
+  headOf,
+  isContentId,
+  isRecord,
+  isTrunklineError,
+  jsonBytes,
+  LargeValue,
+  messageOf,
+  type SerializedValue,
+  type Shrunk,
+  shareOut,
+  shrink,
+} from "@trunkline/core";
+import { serializeValue, storeValue } from "./stored-value.js";
 import { tokensWithin } from "./tokens.js";
 
 /** The budget of an answer if the caller sets none. */
@@ -58,8 +70,9 @@ const SHORT_ID = 16;
 export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
   const { parts, frame } = options;
   const maxTokens = Math.min(options.maxTokens, MOST_MAX_TOKENS);
-  const whole = frame(parts.map(({ value }) => value));
-  if (jsonBytes(whole, maxTokens * MOST_BYTES_PER_TOKEN) <= maxTokens * MOST_BYTES_PER_TOKEN) {
+  const hasLarge = parts.some(({ value }) => value instanceof LargeValue);
+  const whole = frame(parts.map(standIn));
+  if (!hasLarge && jsonBytes(whole, maxTokens * MOST_BYTES_PER_TOKEN) <= maxTokens * MOST_BYTES_PER_TOKEN) {
     const text = JSON.stringify(whole);
     if ((await tokensWithin(text, maxTokens)) !== undefined) return { value: whole, text };
   }
@@ -67,20 +80,33 @@ export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
   // Many small parts are truncated as one: a handle for each would take more room than the parts themselves.
   const op = parts[0]?.op ?? "answer";
   const joined = new CuttablePart(
-    { op, value: whole, isStorable: true },
+    {
+      op,
+      value: hasLarge ? frame(await Promise.all(cuttable.map((part) => part.inJoined()))) : whole,
+      isStorable: true,
+    },
     options.store !== undefined && parts.some(({ isStorable }) => isStorable),
   );
   const [first] = parts;
-  const isFramed = parts.length > 1 || whole !== first?.value;
+  const isFramed = parts.length > 1 || first === undefined || whole !== standIn(first);
   const levels = essenceLevels(options.essence);
   for (;;) {
     const fitted =
       (await fitParts(cuttable, frame, maxTokens)) ??
       (isFramed ? await fitJoined(joined, levels, maxTokens) : undefined) ??
       (await bareHandle(isFramed ? joined : cuttable[0], levels, maxTokens));
-    const problem = await storeCut(fitted.stored, options);
+    // A part that is only in the joined one by its handle has to be stored too.
+    const inJoined = fitted.stored.includes(joined) ? cuttable.filter(({ isLarge }) => isLarge) : [];
+    const problem = await storeCut([...fitted.stored, ...inJoined], options);
     if (problem === undefined) return { value: fitted.value, text: fitted.text };
   }
+}
+
+/** Takes the place of a large value where only the frame around it counts. */
+const LARGE_STAND_IN = {};
+
+function standIn({ value }: AnswerPart): unknown {
+  return value instanceof LargeValue ? LARGE_STAND_IN : value;
 }
 
 interface Candidate extends FittedAnswer {
@@ -94,7 +120,7 @@ async function storeCut(parts: readonly CuttablePart[], options: FitOptions): Pr
   for (const part of parts) {
     if (store === undefined) return undefined;
     try {
-      await storeValue(await store(), part.serialized(), { op: part.op, now: now(), signal });
+      await storeValue(await store(), await part.serialized(), { op: part.op, now: now(), signal });
     } catch (error) {
       if (isTrunklineError(error, "ABORTED")) throw error;
       part.refuse(messageOf(error));
@@ -116,7 +142,7 @@ async function fitParts(
     let tooLarge = Number.POSITIVE_INFINITY;
     let bytes = maxTokens * FIRST_BYTES_PER_TOKEN;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const candidate = build(parts, frame, { bytes, withHint });
+      const candidate = await build(parts, frame, { bytes, withHint });
       const tokens = await tokensWithin(candidate.text, maxTokens);
       if (tokens === undefined) {
         tooLarge = bytes;
@@ -164,24 +190,27 @@ function essenceLevels({ error, counts = {} }: Essence = {}): readonly Readonly<
   ];
 }
 
-function build(
+async function build(
   parts: readonly CuttablePart[],
   frame: FitOptions["frame"],
   { bytes, withHint }: { bytes: number; withHint: boolean },
-): Candidate {
+): Promise<Candidate> {
   const around = jsonBytes(frame(parts.map(() => null)), bytes);
   const shares = shareOut(
-    parts.map((part) => jsonBytes(part.value, bytes)),
+    parts.map((part) => part.bytesWithin(bytes)),
     bytes - around,
   );
   const stored: CuttablePart[] = [];
-  const values = parts.map((part, index) => {
+  const values: unknown[] = [];
+  for (const [index, part] of parts.entries()) {
     const share = shares[index] ?? 0;
-    if (jsonBytes(part.value, share) <= share) return part.value;
-    const cut = part.cut(share, withHint);
-    if (cut.isStored) stored.push(part);
-    return cut.value;
-  });
+    if (!part.isLarge && part.bytesWithin(share) <= share) values.push(part.value);
+    else {
+      const cut = await part.cut(share, withHint);
+      if (cut.isStored) stored.push(part);
+      values.push(cut.value);
+    }
+  }
   const value = frame(values);
   return { value, text: JSON.stringify(value), stored };
 }
@@ -192,7 +221,7 @@ async function bareHandle(
   levels: readonly Readonly<Record<string, unknown>>[],
   maxTokens: number,
 ): Promise<Candidate> {
-  const handle = part?.handle();
+  const handle = await part?.handle();
   for (const level of levels) {
     if (part !== undefined && handle?.hash !== undefined) {
       const short = handle.hash.slice(0, SHORT_ID);
@@ -221,7 +250,7 @@ class CuttablePart {
   readonly #isFailure: boolean;
   #isStorable: boolean;
   #problem: string | undefined;
-  #serialized: SerializedValue | undefined;
+  #serialized: Promise<SerializedValue> | undefined;
 
   constructor(part: AnswerPart, isStorable: boolean) {
     this.op = part.op;
@@ -230,7 +259,21 @@ class CuttablePart {
     this.#isStorable = isStorable;
   }
 
-  serialized(): SerializedValue {
+  /** Whether the value is on another thread. */
+  get isLarge(): boolean {
+    return this.value instanceof LargeValue;
+  }
+
+  bytesWithin(limit: number): number {
+    return this.value instanceof LargeValue ? this.value.sizeBytes : jsonBytes(this.value, limit);
+  }
+
+  /** The part as it appears in the joined value: a large one by its handle. */
+  async inJoined(): Promise<unknown> {
+    return this.isLarge ? { truncated: true, ...(await this.handle()) } : this.value;
+  }
+
+  serialized(): Promise<SerializedValue> {
     this.#serialized ??= serializeValue(this.value);
     return this.#serialized;
   }
@@ -241,21 +284,21 @@ class CuttablePart {
     this.#problem = problem;
   }
 
-  handle(): { size: number; hash?: string } {
-    const { bytes, id } = this.serialized();
+  async handle(): Promise<{ size: number; hash?: string }> {
+    const { bytes, id } = await this.serialized();
     return { size: bytes.length, ...(this.#isStorable ? { hash: id } : {}) };
   }
 
   /** Returns the beginning of the value within `maxBytes`, marked as truncated. */
-  cut(maxBytes: number, withHint: boolean): { value: unknown; isStored: boolean } {
+  async cut(maxBytes: number, withHint: boolean): Promise<{ value: unknown; isStored: boolean }> {
     const failure = this.#isFailure ? cutError(this.value, maxBytes) : undefined;
     if (failure !== undefined) return { value: failure, isStored: false };
     const own = this.#ownContent(maxBytes, withHint);
     if (own !== undefined) return { value: own, isStored: false };
-    const handle = this.handle();
-    const around = { truncated: true, ...handle, ...(withHint ? { hint: this.#hint([]) } : {}) };
-    const { head, cuts } = this.#head(maxBytes - jsonBytes(around, maxBytes) - (withHint ? 60 : 0));
-    const hint = withHint ? { hint: this.#hint(cuts) } : {};
+    const handle = await this.handle();
+    const around = { truncated: true, ...handle, ...(withHint ? { hint: await this.#hint([]) } : {}) };
+    const { head, cuts } = await this.#head(maxBytes - jsonBytes(around, maxBytes) - (withHint ? 60 : 0));
+    const hint = withHint ? { hint: await this.#hint(cuts) } : {};
     return { value: { ...head, truncated: true, ...handle, ...hint }, isStored: handle.hash !== undefined };
   }
 
@@ -272,20 +315,23 @@ class CuttablePart {
     return { ...head, ...marks };
   }
 
-  #head(maxBytes: number): { head: Readonly<Record<string, unknown>>; cuts: readonly string[] } {
+  async #head(maxBytes: number): Promise<{ head: Readonly<Record<string, unknown>>; cuts: readonly string[] }> {
     if (maxBytes < 16) return { head: {}, cuts: [] };
-    const { value, cuts } = shrink(this.value, maxBytes - (isRecord(this.value) ? 0 : 10));
+    const { value, cuts }: Shrunk =
+      this.value instanceof LargeValue
+        ? await this.value.shrink(maxBytes - 10)
+        : shrink(this.value, maxBytes - (isRecord(this.value) ? 0 : 10));
     if (isRecord(value)) return { head: value, cuts };
     return { head: typeof value === "string" ? { text: value } : { head: value }, cuts };
   }
 
-  #hint(cuts: readonly string[]): string {
+  async #hint(cuts: readonly string[]): Promise<string> {
     const shown = cuts.length === 0 ? "" : ` Here: ${cuts.slice(0, 2).join("; ")}.`;
     if (!this.#isStorable) {
       const why = this.#problem === undefined ? "" : ` It could not be stored: ${this.#problem}`;
       return `Ask for less, or raise max_tokens.${why}${shown}`;
     }
-    const { id, lines, bytes } = this.serialized();
+    const { id, lines, bytes } = await this.serialized();
     const range = lines > 1 && bytes.length / lines < 2_000 ? '"lines": "1-200"' : '"bytes": "0-9999"';
     const short = id.slice(0, 12);
     return `The full result is stored: get {"hash": "${short}", ${range}} or grep {"pattern": "…", "hash": "${short}"}.${shown}`;

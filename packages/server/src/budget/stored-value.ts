@@ -1,26 +1,30 @@
 // How values are stored: a text as is, anything else as JSON with one line per part, so that line ranges, patterns and
 // search work on it.
-import { type ContentId, type ContentStore, contentIdOf, isRecord } from "@trunkline/core";
+import {
+  type ContentId,
+  type ContentStore,
+  contentIdOf,
+  isRecord,
+  LargeValue,
+  type SerializedValue,
+} from "@trunkline/core";
+import { isDeeperThan } from "@trunkline/protocol";
 
 /** The collection for stored values. The store deletes its documents after seven days. */
 export const RESULTS_COLLECTION = "results";
 
-export interface SerializedValue {
-  readonly bytes: Uint8Array;
-  readonly id: ContentId;
-  /** The file extension of the stored name. */
-  readonly extension: string;
-  /** The number of lines, if the bytes are worth reading line by line. */
-  readonly lines: number;
-}
-
 /** Field names that tools use for a result that is a single text. */
 const TEXT_FIELDS: ReadonlySet<string> = new Set(["text", "content", "result"]);
 
+/** Indenting a deeper value would multiply its size. */
+const MOST_INDENTED_LEVELS = 20;
+
 /** Serializes a value. A value that is just a text is stored as that text. */
-export function serializeValue(value: unknown): SerializedValue {
+export async function serializeValue(value: unknown): Promise<SerializedValue> {
+  if (value instanceof LargeValue) return await value.serialized();
   const text = textOf(value);
-  const bytes = new TextEncoder().encode(text ?? JSON.stringify(value, null, 1) ?? "null");
+  const indent = isDeeperThan(value, MOST_INDENTED_LEVELS) ? 0 : 1;
+  const bytes = new TextEncoder().encode(text ?? JSON.stringify(value, null, indent) ?? "null");
   let lines = 1;
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) lines++;
   return { bytes, id: contentIdOf(bytes), extension: text === undefined ? "json" : "txt", lines };

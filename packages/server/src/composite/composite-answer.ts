@@ -1,8 +1,7 @@
 // Shared by the composite tools: access to operations, the store and budgets, and how an answer is sent.
-import { type Clock, type ContentStore, isRecord } from "@trunkline/core";
+import { type Clock, type ContentStore, isRecord, jsonBytes, LargeValue } from "@trunkline/core";
 import { type BlockGroup, type FittedBlocks, fitBlocks, weighBlocks } from "../budget/blocks.js";
 import { type AnswerPart, DEFAULT_MAX_TOKENS, type Essence, fitAnswer, MOST_MAX_TOKENS } from "../budget/fit.js";
-import { jsonBytes } from "../budget/shrink.js";
 import { tokensWithin } from "../budget/tokens.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { ContentBlock, Operation, OperationRegistry } from "../interfaces/operation.js";
@@ -58,7 +57,7 @@ export interface Answer {
   readonly frame: (values: readonly unknown[], notes: readonly BlockNotes[]) => unknown;
   readonly isError: boolean;
   /** The non-text blocks of each part. */
-  readonly blocks?: readonly (readonly ContentBlock[])[] | undefined;
+  readonly blocks?: readonly (readonly (ContentBlock | LargeValue)[])[] | undefined;
   readonly essence?: Essence | undefined;
   readonly use?: TokenUse | undefined;
 }
@@ -112,11 +111,12 @@ async function besideText(
   if (groups.every((group) => group.blocks.length === 0)) return undefined;
   const weighed = weighBlocks(groups);
   const whole = frame(
-    parts.map(({ value }) => value),
+    parts.map(({ value }) => (value instanceof LargeValue ? null : value)),
     parts.map(() => ({})),
   );
   const half = Math.floor(maxTokens / 2);
-  const bytes = jsonBytes(whole, half * 128);
+  const hasLarge = parts.some(({ value }) => value instanceof LargeValue);
+  const bytes = hasLarge ? Number.POSITIVE_INFINITY : jsonBytes(whole, half * 128);
   const listing = Math.min(maxTokens / 2, HANDLE_TOKENS + ENTRY_TOKENS * weighed.count);
   const countsBytes = bytes + listing + weighed.textBytes <= maxTokens;
   const needed = countsBytes ? bytes : bytes > half * 128 ? half : await tokensWithin(JSON.stringify(whole), half);

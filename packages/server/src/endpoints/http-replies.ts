@@ -1,6 +1,14 @@
 // HTTP responses: a JSON body, just a status, or a stream of server-sent events.
 import type { ServerResponse } from "node:http";
-import { errorMessage, type OutgoingMessage, RPC_CODES, RpcError, type RpcId } from "@trunkline/protocol";
+import {
+  encodeBatch,
+  encodeMessage,
+  errorMessage,
+  type OutgoingMessage,
+  RPC_CODES,
+  RpcError,
+  type RpcId,
+} from "@trunkline/protocol";
 import type { Outlet } from "../protocol/request-context.js";
 import type { Beating, Heartbeat } from "./endpoint-timing.js";
 
@@ -31,13 +39,17 @@ export function sendJson(
   headers?: Readonly<Record<string, string>>,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const text = JSON.stringify(body);
+  const text = isBatch(body) ? encodeBatch(body) : encodeMessage(body);
   response.writeHead(status, {
     "content-type": "application/json",
     "content-length": Buffer.byteLength(text),
     ...headers,
   });
   response.end(text);
+}
+
+function isBatch(body: OutgoingMessage | readonly OutgoingMessage[]): body is readonly OutgoingMessage[] {
+  return Array.isArray(body);
 }
 
 /** Sends a rejection. */
@@ -53,8 +65,8 @@ export function sendEmpty(response: ServerResponse, status: number, headers?: Re
 }
 
 interface StreamEvent {
-  /** JSON text; empty for an event that only carries its id. */
-  readonly data: string;
+  /** JSON on one line; empty for an event that only carries its id. */
+  readonly data: string | Uint8Array;
   readonly id?: string | undefined;
   /** How long a client that lost the stream should wait before it reconnects. */
   readonly retryMs?: number | undefined;
@@ -93,7 +105,8 @@ export class EventStream {
   /** Writes an event. Does nothing if the reader has disconnected. */
   write({ data, id, retryMs }: StreamEvent): void {
     const head = `${id === undefined ? "" : `id: ${id}\n`}${retryMs === undefined ? "" : `retry: ${retryMs}\n`}`;
-    this.#put(`event: message\n${head}data: ${data}\n\n`);
+    if (typeof data === "string") this.#put(`event: message\n${head}data: ${data}\n\n`);
+    else this.#put(Buffer.concat([Buffer.from(`event: message\n${head}data: `), data, Buffer.from("\n\n")]));
   }
 
   /** Keeps proxies from closing an idle stream. */
@@ -107,7 +120,7 @@ export class EventStream {
     this.#response.end();
   }
 
-  #put(text: string): void {
+  #put(text: string | Uint8Array): void {
     if (!this.#isOpen) return;
     if (this.#response.writableLength > MAX_WAITING_BYTES) {
       this.#isOpen = false;
@@ -136,7 +149,7 @@ export class PostReply implements Outlet, Beating {
   }
 
   send(message: OutgoingMessage): void {
-    if (!this.#hasEnded) this.#upgrade().write({ data: JSON.stringify(message) });
+    if (!this.#hasEnded) this.#upgrade().write({ data: encodeMessage(message) });
   }
 
   /** Ends the response with this message, or without one if the request was cancelled. */
@@ -149,7 +162,7 @@ export class PostReply implements Outlet, Beating {
       else sendJson(this.#response, status, message);
       return;
     }
-    if (message !== undefined) this.#stream.write({ data: JSON.stringify(message) });
+    if (message !== undefined) this.#stream.write({ data: encodeMessage(message) });
     this.#stream.end();
   }
 

@@ -2,7 +2,7 @@
 // client that reconnects with the last id it saw gets the events after it.
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import type { OutgoingMessage } from "@trunkline/protocol";
+import { encodeMessage, type OutgoingMessage } from "@trunkline/protocol";
 import type { Outlet } from "../protocol/request-context.js";
 import { EventStream } from "./http-replies.js";
 
@@ -16,7 +16,7 @@ export interface ReplayLimits {
 interface KeptEvent {
   readonly stream: ReplayStream;
   readonly number: number;
-  readonly data: string;
+  readonly data: string | Uint8Array;
 }
 
 /** How long a client should wait before it reconnects to a lost stream. */
@@ -82,7 +82,7 @@ export class ReplayBuffer {
   }
 
   /** The stream's buffered events after this event number. */
-  after(stream: ReplayStream, number: number): { number: number; data: string }[] {
+  after(stream: ReplayStream, number: number): { number: number; data: string | Uint8Array }[] {
     return this.#events.filter((event) => event.stream === stream && event.number > number);
   }
 
@@ -164,7 +164,7 @@ export class ReplayStream implements Outlet {
   send(message: OutgoingMessage): void {
     if (this.#hasEnded) return;
     this.#lastNumber += 1;
-    const data = JSON.stringify(message);
+    const data = encodeMessage(message);
     this.#buffer.keep({ stream: this, number: this.#lastNumber, data });
     this.#live?.write({ data, id: this.#eventId(this.#lastNumber) });
   }

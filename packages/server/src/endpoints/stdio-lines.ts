@@ -1,6 +1,6 @@
 // Messages as lines of JSON: a reader, and a writer whose peer may be slow or gone.
 import type { Writable } from "node:stream";
-import type { OutgoingMessage } from "@trunkline/protocol";
+import { encodeMessage, type OutgoingMessage } from "@trunkline/protocol";
 import type { Outlet } from "../protocol/request-context.js";
 
 interface LineListener {
@@ -102,7 +102,12 @@ export class LineWriter implements Outlet {
       this.#give(new Error("The client does not read its messages."));
       return;
     }
-    this.#stream.write(`${JSON.stringify(message)}\n`);
+    const encoded = encodeMessage(message);
+    if (typeof encoded === "string") this.#stream.write(`${encoded}\n`);
+    else {
+      this.#stream.write(encoded);
+      this.#stream.write("\n");
+    }
   }
 
   /** Whether the reader is behind. If so, no new work should be accepted for it. */

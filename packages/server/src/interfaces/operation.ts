@@ -1,6 +1,6 @@
 // An operation: what a pipeline step refers to. Store operations, the server's own operations and every upstream tool
 // share this interface; the validator, `describe`, the reference page and the command's help are derived from it.
-import type { ToolProgress } from "@trunkline/core";
+import type { LargeValue, ToolProgress } from "@trunkline/core";
 import type { Exchange } from "./exchange.js";
 
 /** Parameters by name, as received or taken from a reference. */
@@ -19,10 +19,10 @@ export interface OperationContext {
 export type ContentBlock = Readonly<Record<string, unknown>>;
 
 export interface OperationOutcome {
-  /** The value that references see. */
+  /** The value that references see. A large one may be a `LargeValue`. */
   readonly value: unknown;
   /** Non-text blocks, passed through unchanged. */
-  readonly blocks?: readonly ContentBlock[] | undefined;
+  readonly blocks?: readonly (ContentBlock | LargeValue)[] | undefined;
   /** The operation itself reports a failure: an upstream tool with `isError`. In that case `value` is its message. */
   readonly isError?: boolean | undefined;
 }

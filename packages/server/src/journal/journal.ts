@@ -1,6 +1,14 @@
 // The journal has one line per operation; the account totals token costs. Neither records arguments or results.
-import { type Clock, isRecord, isTrunklineError, type Logger, systemClock, toTrunklineError } from "@trunkline/core";
-import { RpcError } from "@trunkline/protocol";
+import {
+  type Clock,
+  isRecord,
+  isTrunklineError,
+  LargeValue,
+  type Logger,
+  systemClock,
+  toTrunklineError,
+} from "@trunkline/core";
+import { JsonBytes, RpcError } from "@trunkline/protocol";
 
 /** A finished call. */
 export interface CallRecord {
@@ -29,6 +37,8 @@ export type TokenUse = "surface" | "schemas" | "results";
 /** Counts what is sent to clients. Never throws and never makes the caller wait. */
 export interface TokenAccount {
   add(use: TokenUse, text: string): void;
+  /** Counts a text that is only known by its size. */
+  addBytes?(use: TokenUse, bytes: number): void;
   /** The tokens spent so far, for `status {tokens: true}`. */
   report?(): Promise<Readonly<Record<string, unknown>>>;
 }
@@ -96,6 +106,8 @@ function codeOf(error: unknown): string {
 /** Estimates the size of a value as JSON, without serializing it. */
 function sizeOf(value: unknown): number {
   if (typeof value === "string") return Buffer.byteLength(value) + 2;
+  if (value instanceof LargeValue) return value.sizeBytes;
+  if (value instanceof JsonBytes) return value.bytes.length;
   if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + sizeOf(item) + 1, 2);
   if (isRecord(value)) {
     let sum = 2;

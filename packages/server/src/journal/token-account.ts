@@ -2,7 +2,7 @@
 // to the journal, so that `trunkline stats` can read them from another process.
 import { type Clock, systemClock } from "@trunkline/core";
 import type { TokenAccount, TokenUse } from "./journal.js";
-import { estimateTokens, TokenCounter } from "./token-counter.js";
+import { BYTES_PER_TOKEN, estimateTokens, TokenCounter } from "./token-counter.js";
 import { appendTotals, compactTotals, dayOf, NO_TOKENS, plus, readTotals, type TokenTotals } from "./token-totals.js";
 
 /** A tool as a client would list it. */
@@ -86,6 +86,10 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     this.#waitingBytes += text.length;
     this.#waiting.push({ use, text });
     this.#batchTimer ??= setTimeout(() => this.#countWaiting(), BATCH_MS).unref();
+  }
+
+  addBytes(use: TokenUse, bytes: number): void {
+    if (!this.#closed) this.#spend(use, Math.ceil(bytes / BYTES_PER_TOKEN));
   }
 
   /**

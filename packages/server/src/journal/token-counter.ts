@@ -86,9 +86,11 @@ export class TokenCounter implements AsyncDisposable {
   }
 }
 
-/** Roughly four bytes per token, in English and in code. */
+/** In English and in code, roughly. */
+export const BYTES_PER_TOKEN = 4;
+
 export function estimateTokens(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / 4);
+  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
 /** Counts the tokens of each text on a temporary thread. */

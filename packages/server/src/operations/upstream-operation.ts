@@ -1,6 +1,16 @@
 // Turns every tool of every connected server into an operation.
 import type { Hub, ServerStatus } from "@trunkline/client";
-import { isRecord, matchesGlob, nearestNames, parseJson, type SourcedTool, TrunklineError } from "@trunkline/core";
+import {
+  isRecord,
+  type LargeResult,
+  LargeValue,
+  matchesGlob,
+  nearestNames,
+  parseJson,
+  type SourcedTool,
+  TrunklineError,
+} from "@trunkline/core";
+import { isDeeperThan, MAX_MESSAGE_DEPTH } from "@trunkline/protocol";
 import type { ContentBlock, Operation, OperationKind, OperationOutcome, Params } from "../interfaces/operation.js";
 
 const LONGEST_SUMMARY = 160;
@@ -19,13 +29,14 @@ export function upstreamOperation(hub: Hub, tool: SourcedTool, config: ServerSta
     run: async (params, { exchange, signal, onProgress }) => {
       const { channel, meta } = exchange;
       const options = {
-        ...{ signal, channel },
+        ...{ signal, channel, acceptLarge: true },
         ...(onProgress === undefined ? {} : { onProgress }),
         ...(Object.keys(meta).length === 0 ? {} : { meta }),
       };
       const result = await hub.callTool(tool.server, tool.tool, { ...params }, options);
       // A tool's answer is passed on unchanged, but an error message can quote the server's configuration, so it is
       // redacted.
+      if (result.large !== undefined) return await largeOutcome(hub, result.large, result.isError);
       return outcomeOf(result.isError ? hub.redact(result.raw) : result.raw, result.isError);
     },
   };
@@ -69,6 +80,17 @@ function checked(name: string, schema: SourcedTool["inputSchema"], params: Param
   });
 }
 
+/** A failure is reported in full up to this size. */
+const MOST_FAILURE_BYTES = 64 * 1024;
+
+/** Converts a large result, most of which stays on its thread. */
+async function largeOutcome(hub: Hub, large: LargeResult, isError: boolean): Promise<OperationOutcome> {
+  const { value, blocks } = await large.outcome();
+  if (!isError) return { value, ...(blocks.length === 0 ? {} : { blocks }) };
+  const said = value instanceof LargeValue ? (await value.shrink(MOST_FAILURE_BYTES)).value : value;
+  return { value: hub.redact(said), isError };
+}
+
 /** Converts the result of a tool. */
 function outcomeOf(raw: Readonly<Record<string, unknown>>, isError: boolean): OperationOutcome {
   const content = Array.isArray(raw.content) ? raw.content.filter(isRecord) : [];
@@ -85,7 +107,8 @@ function worthOf(structured: unknown, texts: readonly string[], hasBlocks: boole
   if (structured !== undefined && structured !== null) return structured;
   const [only] = texts;
   if (texts.length === 1 && only !== undefined) {
-    const value = /^\s*[[{]/.test(only) ? parseJson(only) : undefined;
+    const parsed = /^\s*[[{]/.test(only) ? parseJson(only) : undefined;
+    const value = isDeeperThan(parsed, MAX_MESSAGE_DEPTH) ? undefined : parsed;
     return isRecord(value) || Array.isArray(value) ? value : { text: only };
   }
   return texts.length === 0 && hasBlocks ? {} : { text: texts.join("\n") };

@@ -1,7 +1,6 @@
 // References in parameters: text that refers to a value of an earlier step. Only the scope knows where the values come
 // from.
-import { isRecord } from "@trunkline/core";
-import { parsePath, readPath, type Segment } from "./paths.js";
+import { isRecord, LargeValue, type PathReading, parsePath, readPath, type Segment, wholeOf } from "@trunkline/core";
 
 /** The start of a reference: a step, by position or name, or the item of `for_each`. */
 export type ReferenceRoot =
@@ -213,9 +212,16 @@ async function readReference(
   options: { forContent: boolean },
 ): Promise<unknown> {
   const found = await scope.read(reference.root, reference.path, options);
-  const reading = found === undefined ? undefined : readPath(found.value, found.rest);
+  const reading = found === undefined ? undefined : await readIn(found.value, found.rest);
   if (reading === undefined || reading.missing > 0) warnings.add(warningFor(reference.text, reading));
   return reading === undefined ? null : reading.value;
+}
+
+/** Follows a path. Of a large value, only what the path leads to is built here. */
+async function readIn(value: unknown, path: readonly Segment[]): Promise<PathReading> {
+  if (!(value instanceof LargeValue)) return readPath(value, path);
+  const reading = await value.read(path);
+  return { value: await wholeOf(reading.value), missing: reading.missing };
 }
 
 function warningFor(text: string, reading: { value: unknown; missing: number } | undefined): string {

@@ -1,5 +1,13 @@
 // Runs one step: resolves its references and runs its operation, once or for each item.
-import { abortError, type ContentStore, isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
+import {
+  abortError,
+  type ContentStore,
+  isRecord,
+  type LargeValue,
+  type ToolProgress,
+  TrunklineError,
+  wholeOf,
+} from "@trunkline/core";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { ContentBlock, Operation, OperationContext, OperationRegistry, Params } from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
@@ -27,7 +35,7 @@ export interface StepOutcome {
   readonly operation: Operation | undefined;
   /** The full value; for a failed step, what references in later steps can still see. */
   readonly value: unknown;
-  readonly blocks: readonly ContentBlock[];
+  readonly blocks: readonly (ContentBlock | LargeValue)[];
   readonly error: AnswerError | undefined;
   readonly warnings: readonly string[];
 }
@@ -124,7 +132,8 @@ async function runForEach(run: Run): Promise<StepOutcome> {
   const failures = outcomes.filter(({ error }) => error !== undefined);
   return {
     operation,
-    value: outcomes.map(({ value }) => value),
+    // The items of a list have to be together.
+    value: await Promise.all(outcomes.map(({ value }) => wholeOf(value))),
     blocks: outcomes.flatMap(({ blocks }) => blocks),
     // The step fails only if every item fails.
     error: failures.length > 0 && failures.length === items.length ? failures[0]?.error : undefined,

@@ -1,9 +1,17 @@
 // The results of earlier steps, and what a later step's references can see of them: steps by position and by name, and
 // the item of `for_each`.
-import { type Clock, type ContentStore, isRecord, parseContentIdPrefix, TrunklineError } from "@trunkline/core";
+import {
+  type Clock,
+  type ContentStore,
+  isRecord,
+  LargeValue,
+  parseContentIdPrefix,
+  type Segment,
+  TrunklineError,
+  wholeOf,
+} from "@trunkline/core";
 import { serializeValue, storeValue } from "../budget/stored-value.js";
 import type { ContentBlock, Operation } from "../interfaces/operation.js";
-import type { Segment } from "./paths.js";
 import type { ReferenceRoot, ReferenceScope } from "./references.js";
 
 /** A finished step. */
@@ -11,7 +19,7 @@ export interface StepRecord {
   readonly op: string;
   /** The full value, never truncated. */
   readonly value: unknown;
-  readonly blocks: readonly ContentBlock[];
+  readonly blocks: readonly (ContentBlock | LargeValue)[];
   /** Stores the value and returns its id; absent for our own operations. */
   readonly store?: (() => Promise<string>) | undefined;
   /** The other fields of its entry in the answer of `execute`. */
@@ -57,7 +65,8 @@ export class StepScope implements ReferenceScope {
       }
       case "steps": {
         const [first, ...rest] = path;
-        if (first?.kind !== "index") return { value: this.#steps.map(({ value }) => value), rest: path };
+        if (first?.kind !== "index")
+          return { value: await Promise.all(this.#steps.map(({ value }) => wholeOf(value))), rest: path };
         const step = this.#steps.at(first.index);
         return step === undefined ? undefined : await readStep(step, rest, options);
       }
@@ -76,17 +85,18 @@ async function readStep(step: StepRecord, path: readonly Segment[], { forContent
   if (first?.kind !== "field") return { value, rest: path };
   const { name } = first;
   // `$hash:$prev.hash` means the stored value, even if the value has its own, different hash.
-  if (name === "hash" && store !== undefined && (forContent || !has(value, name))) {
+  if (name === "hash" && store !== undefined && (forContent || !(await has(value, name)))) {
     return { value: await store(), rest };
   }
   if (name === "result" && entry !== undefined && Object.hasOwn(entry, name)) return { value: entry[name], rest };
-  if (has(value, name)) return { value, rest: path };
-  if (name === "blocks" && blocks.length > 0) return { value: blocks, rest };
+  if (await has(value, name)) return { value, rest: path };
+  if (name === "blocks" && blocks.length > 0) return { value: await Promise.all(blocks.map(wholeOf)), rest };
   if (entry !== undefined && Object.hasOwn(entry, name)) return { value: entry[name], rest };
   return { value, rest: path };
 }
 
-function has(value: unknown, name: string): boolean {
+async function has(value: unknown, name: string): Promise<boolean> {
+  if (value instanceof LargeValue) return (await value.read([{ kind: "field", name }])).missing === 0;
   return isRecord(value) && Object.hasOwn(value, name);
 }
 
@@ -162,7 +172,9 @@ export function recordOf(
   const store = () => {
     stored ??= env
       .store()
-      .then((contents) => storeValue(contents, serializeValue(value), { op, now: env.clock.now(), signal }));
+      .then(async (contents) =>
+        storeValue(contents, await serializeValue(value), { op, now: env.clock.now(), signal }),
+      );
     return stored;
   };
   return {

@@ -3,13 +3,15 @@
 import type { HeldEntry, Hub, HubCallOptions } from "@trunkline/client";
 import {
   isRecord,
+  LargeValue,
   type Logger,
   nearestNames,
   type SourcedTool,
+  type ToolCallResult,
   TrunklineError,
   toTrunklineError,
 } from "@trunkline/core";
-import { RPC_CODES, RpcError } from "@trunkline/protocol";
+import { JsonBytes, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { TaskSupport } from "../interfaces/mcp-service.js";
 import type { Operation, Params } from "../interfaces/operation.js";
@@ -246,6 +248,28 @@ function listedAs(name: string, { raw, inputSchema }: SourcedTool): Listed {
   return { definition: { ...definition, execution: { ...execution, taskSupport: "optional" } }, taskSupport };
 }
 
+/** A failure is passed on in full up to this size. */
+const MOST_FAILURE_BYTES = 64 * 1024;
+
+/** Builds the answer to a large result: its large fields are passed on as the JSON they are. */
+async function largeResult(
+  hub: Hub,
+  { raw, isError, large }: Required<ToolCallResult>,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (isError) {
+    const { value } = await large.outcome();
+    const said = value instanceof LargeValue ? (await value.shrink(MOST_FAILURE_BYTES)).value : value;
+    const text = isRecord(said) && typeof said.text === "string" ? said.text : JSON.stringify(said);
+    return hub.redact({ ...raw, content: [{ type: "text", text }] });
+  }
+  const { links, textBytes } = large;
+  const fields = Object.entries(await large.fields()).map(([name, bytes]): [string, JsonBytes] => [
+    name,
+    name === "content" ? new JsonBytes(bytes, { links, textBytes }) : new JsonBytes(bytes),
+  ]);
+  return { ...raw, ...Object.fromEntries(fields) };
+}
+
 /**
  * Wraps the tool as an operation that returns the server's result unchanged and leaves argument validation to the
  * server.
@@ -260,11 +284,12 @@ function passing(hub: Hub, { server, tool, description, inputSchema, annotations
     validate: (params) => params,
     run: async (params, { exchange, signal }) => {
       const { channel, meta, onProgress } = exchange;
-      const options: HubCallOptions = { signal, channel };
+      const options: HubCallOptions = { signal, channel, acceptLarge: true };
       if (Object.keys(meta).length > 0) options.meta = meta;
       // If the channel takes progress, it receives it directly.
       if (onProgress !== undefined && channel.progress === undefined) options.onProgress = onProgress;
-      const { raw, isError } = await hub.callTool(server, tool, params, options);
+      const { raw, isError, large } = await hub.callTool(server, tool, params, options);
+      if (large !== undefined) return { value: faithful(await largeResult(hub, { raw, isError, large })), isError };
       return { value: faithful(isError ? hub.redact(raw) : raw), isError };
     },
   };

@@ -1,9 +1,8 @@
 import type { ContentStore } from "@trunkline/core";
-import { contentIdOf, TrunklineError } from "@trunkline/core";
+import { contentIdOf, jsonBytes, shareOut, shrink, TrunklineError } from "@trunkline/core";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
 import { type FitOptions, fitAnswer } from "../../src/budget/fit.js";
-import { jsonBytes, shareOut, shrink } from "../../src/budget/shrink.js";
 import { serializeValue } from "../../src/budget/stored-value.js";
 import { tokensWithin } from "../../src/budget/tokens.js";
 
@@ -275,13 +274,13 @@ describe("an answer", () => {
 });
 
 describe("a stored value", () => {
-  it("is plain text if the value is just text", () => {
-    const read = (value: unknown) => new TextDecoder().decode(serializeValue(value).bytes);
-    expect(read({ text: "a" })).toBe("a");
-    expect(read({ content: "a" })).toBe("a");
-    expect(read("a")).toBe("a");
-    expect(JSON.parse(read({ id: "a" }))).toEqual({ id: "a" });
-    expect(JSON.parse(read({ text: "a", more: 1 }))).toEqual({ text: "a", more: 1 });
-    expect(JSON.parse(read([1, 2]))).toEqual([1, 2]);
+  it("is plain text if the value is just text", async () => {
+    const read = async (value: unknown) => new TextDecoder().decode((await serializeValue(value)).bytes);
+    expect(await read({ text: "a" })).toBe("a");
+    expect(await read({ content: "a" })).toBe("a");
+    expect(await read("a")).toBe("a");
+    expect(JSON.parse(await read({ id: "a" }))).toEqual({ id: "a" });
+    expect(JSON.parse(await read({ text: "a", more: 1 }))).toEqual({ text: "a", more: 1 });
+    expect(JSON.parse(await read([1, 2]))).toEqual([1, 2]);
   });
 });

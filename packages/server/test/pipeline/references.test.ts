@@ -1,5 +1,5 @@
+import { parsePath, readPath, type Segment } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
-import { parsePath, readPath, type Segment } from "../../src/pipeline/paths.js";
 import { parseReference, resolveReferences } from "../../src/pipeline/references.js";
 import { type StepRecord, StepScope } from "../../src/pipeline/step-trail.js";
 

@@ -1,5 +1,5 @@
 // Parses the path of a reference (fields, indexes, slices and maps) and reads it from a value. Pure.
-import { isRecord } from "@trunkline/core";
+import { isRecord } from "./json.js";
 
 export type Segment =
   | { readonly kind: "field"; readonly name: string }
@@ -63,7 +63,7 @@ function numberOf(text: string | undefined): number | undefined {
 /**
  * The value at a path. With maps, `missing` counts the items without the requested value; they are null in the result.
  */
-interface PathReading {
+export interface PathReading {
   readonly value: unknown;
   readonly missing: number;
 }

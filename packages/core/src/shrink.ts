@@ -1,10 +1,11 @@
 // Shrinks a large JSON value: small parts stay whole, while the longest lists and texts are cut to their beginning.
-import { isRecord } from "@trunkline/core";
+import { isRecord } from "./json.js";
+import { countOf, fieldsOf, itemsOf, type Span, spanKind, spanValue } from "./json-bytes.js";
 
 /** What was cut and where: `results: 12 of 4000 items`. */
 type Cut = string;
 
-interface Shrunk {
+export interface Shrunk {
   readonly value: unknown;
   readonly cuts: readonly Cut[];
 }
@@ -22,10 +23,70 @@ const SHORT_TEXT = 100;
 /** Shrinks a value until its JSON has at most about `maxBytes` bytes. Measures parts only as far as needed. */
 export function shrink(value: unknown, maxBytes: number): Shrunk {
   const cuts: Cut[] = [];
-  return { value: shrinkValue(value, { maxBytes, cuts, place: "", depth: 0 }) ?? null, cuts };
+  return { value: shrinkValue(value, { shape: PLAIN, maxBytes, cuts, place: "", depth: 0 }) ?? null, cuts };
 }
 
-interface Shrinking {
+/**
+ * Returns a function that shrinks a value in a JSON text, building only the parts that remain. It remembers what took
+ * long to find out, for the next size.
+ */
+export function spanShrinker(span: Span): (maxBytes: number) => Shrunk {
+  const shape = inBytes();
+  return (maxBytes) => {
+    const cuts: Cut[] = [];
+    return { value: shrinkValue(span, { shape, maxBytes, cuts, place: "", depth: 0 }) ?? null, cuts };
+  };
+}
+
+/** How to look at a value that is being shrunk. */
+interface Shape<T> {
+  kindOf(value: T): "list" | "record" | "text" | "other";
+  /** Its size as JSON; may stop counting after the limit. */
+  bytesOf(value: T, limit: number): number;
+  /** The value itself. */
+  plain(value: T): unknown;
+  itemsOf(list: T): Iterable<T>;
+  fieldsOf(record: T): Iterable<readonly [string, T]>;
+  /** The number of items or fields. */
+  countOf(value: T): number;
+}
+
+const PLAIN: Shape<unknown> = {
+  kindOf: (value) =>
+    typeof value === "string" ? "text" : Array.isArray(value) ? "list" : isRecord(value) ? "record" : "other",
+  bytesOf: jsonBytes,
+  plain: (value) => value,
+  itemsOf: (list) => list as readonly unknown[],
+  fieldsOf: function* (record) {
+    for (const key of Object.keys(record as object)) yield [key, (record as Record<string, unknown>)[key]];
+  },
+  countOf: (value) => (Array.isArray(value) ? value.length : Object.keys(value as object).length),
+};
+
+/** A value above this size is worth remembering. */
+const REMEMBERED_BYTES = 64 * 1024;
+
+function inBytes(): Shape<Span> {
+  const counts = new Map<number, number>();
+  const texts = new Map<number, unknown>();
+  const remembered = <T>(known: Map<number, T>, span: Span, find: (span: Span) => T): T => {
+    if (span.end - span.start < REMEMBERED_BYTES) return find(span);
+    const found = known.get(span.start) ?? find(span);
+    known.set(span.start, found);
+    return found;
+  };
+  return {
+    kindOf: spanKind,
+    bytesOf: ({ start, end }) => end - start,
+    plain: (span) => (spanKind(span) === "text" ? remembered(texts, span, spanValue) : spanValue(span)),
+    itemsOf,
+    fieldsOf,
+    countOf: (span) => remembered(counts, span, countOf),
+  };
+}
+
+interface Shrinking<T> {
+  readonly shape: Shape<T>;
   readonly maxBytes: number;
   readonly cuts: Cut[];
   readonly place: string;
@@ -33,17 +94,18 @@ interface Shrinking {
 }
 
 /** Shrinks the value to its size limit; undefined if it is better left out. */
-function shrinkValue(value: unknown, shrinking: Shrinking): unknown {
-  const { maxBytes, depth } = shrinking;
-  if (jsonBytes(value, maxBytes) <= maxBytes) return value;
-  if (typeof value === "string") return shrinkText(value, shrinking);
+function shrinkValue<T>(value: T, shrinking: Shrinking<T>): unknown {
+  const { shape, maxBytes, depth } = shrinking;
+  if (shape.bytesOf(value, maxBytes) <= maxBytes) return shape.plain(value);
+  const kind = shape.kindOf(value);
+  if (kind === "text") return shrinkText(String(shape.plain(value)), shrinking);
   if (depth >= MOST_DEPTH) return null;
-  if (Array.isArray(value)) return shrinkList(value, shrinking);
-  if (isRecord(value)) return shrinkRecord(value, shrinking);
-  return value;
+  if (kind === "list") return shrinkList(value, shrinking);
+  if (kind === "record") return shrinkRecord(value, shrinking);
+  return shape.plain(value);
 }
 
-function shrinkText(text: string, { maxBytes, cuts, place }: Shrinking): string | undefined {
+function shrinkText<T>(text: string, { maxBytes, cuts, place }: Shrinking<T>): string | undefined {
   if (place !== "" && text.length <= SHORT_TEXT) return undefined;
   const head = headOf(text, maxBytes - 2);
   note(cuts, `${place === "" ? "text" : place}: the first ${head.length} of ${text.length} characters`);
@@ -77,40 +139,43 @@ function codePointBytes(code: number): number {
   return code < 0x10000 ? 3 : 4;
 }
 
-function shrinkList(list: readonly unknown[], shrinking: Shrinking): unknown[] {
-  const { maxBytes, cuts, place, depth } = shrinking;
+function shrinkList<T>(list: T, shrinking: Shrinking<T>): unknown[] {
+  const { shape, maxBytes, cuts, place, depth } = shrinking;
+  const count = shape.countOf(list);
   const least = Math.max(LEAST_BYTES, maxBytes / LEAST_ITEMS);
   const kept: unknown[] = [];
   let left = maxBytes - 2;
-  for (const [index, item] of list.entries()) {
-    const share = Math.min(left - 1, Math.max(least, left / (list.length - index)));
-    const bytes = jsonBytes(item, maxBytes);
+  let index = 0;
+  for (const item of shape.itemsOf(list)) {
+    const share = Math.min(left - 1, Math.max(least, left / (count - index)));
+    const bytes = shape.bytesOf(item, maxBytes);
     // Only a large item is worth showing in part.
     if (bytes > share && kept.length > 0 && (bytes <= least || share < least / 2)) break;
-    const part = shrinkValue(item, { maxBytes: share, cuts, place: `${place}[${index}]`, depth: depth + 1 });
+    const part = shrinkValue(item, { shape, maxBytes: share, cuts, place: `${place}[${index}]`, depth: depth + 1 });
     if (part === undefined) break;
+    index++;
     kept.push(part);
     left -= jsonBytes(part, left) + 1;
     if (left <= 1) break;
   }
   // Remove the last items if the list is still too large.
   while (kept.length > 0 && jsonBytes(kept, maxBytes) > maxBytes) kept.pop();
-  if (kept.length < list.length) {
-    note(cuts, `${place === "" ? "list" : place}: the first ${kept.length} of ${list.length} items`);
+  if (kept.length < count) {
+    note(cuts, `${place === "" ? "list" : place}: the first ${kept.length} of ${count} items`);
   }
   return kept;
 }
 
-function shrinkRecord(record: Readonly<Record<string, unknown>>, shrinking: Shrinking): Record<string, unknown> {
-  const { maxBytes, cuts, place, depth } = shrinking;
-  const keys = Object.keys(record);
-  const fields: { key: string; keyBytes: number; bytes: number }[] = [];
+function shrinkRecord<T>(record: T, shrinking: Shrinking<T>): Record<string, unknown> {
+  const { shape, maxBytes, cuts, place, depth } = shrinking;
+  const count = shape.countOf(record);
+  const fields: { key: string; field: T; keyBytes: number; bytes: number }[] = [];
   let left = maxBytes - 2;
-  for (const key of keys) {
+  for (const [key, field] of shape.fieldsOf(record)) {
     const keyBytes = jsonBytes(key, left) + 2;
-    const least = Math.min(LEAST_BYTES, jsonBytes(record[key], LEAST_BYTES));
+    const least = Math.min(LEAST_BYTES, shape.bytesOf(field, LEAST_BYTES));
     if (keyBytes + least > left) break;
-    fields.push({ key, keyBytes, bytes: jsonBytes(record[key], maxBytes) });
+    fields.push({ key, field, keyBytes, bytes: shape.bytesOf(field, maxBytes) });
     left -= keyBytes + least;
   }
   const shares = shareOut(
@@ -118,19 +183,20 @@ function shrinkRecord(record: Readonly<Record<string, unknown>>, shrinking: Shri
     maxBytes - 2 - fields.reduce((sum, { keyBytes }) => sum + keyBytes, 0),
   );
   const kept: [string, unknown][] = [];
-  for (const [index, { key }] of fields.entries()) {
+  for (const [index, { key, field }] of fields.entries()) {
     const inner = {
+      shape,
       maxBytes: shares[index] ?? 0,
       cuts,
       place: place === "" ? key : `${place}.${key}`,
       depth: depth + 1,
     };
-    const part = shrinkValue(record[key], inner);
+    const part = shrinkValue(field, inner);
     if (part !== undefined) kept.push([key, part]);
   }
   while (kept.length > 0 && jsonBytes(Object.fromEntries(kept), maxBytes) > maxBytes) kept.pop();
-  if (kept.length < keys.length) {
-    note(cuts, `${place === "" ? "object" : place}: ${kept.length} of ${keys.length} fields`);
+  if (kept.length < count) {
+    note(cuts, `${place === "" ? "object" : place}: ${kept.length} of ${count} fields`);
   }
   return Object.fromEntries(kept);
 }

@@ -1,0 +1,360 @@
+// Large messages of one server, held by a thread of its own: a message that takes long to read, or too much memory,
+// delays and fails only the calls to this server.
+import { randomUUID } from "node:crypto";
+import { Worker } from "node:worker_threads";
+import {
+  isRecord,
+  type LargeResult,
+  LargeValue,
+  type PathReading,
+  type Segment,
+  type SerializedValue,
+  type Shrunk,
+  TrunklineError,
+} from "@trunkline/core";
+import { refusedAnswer, unreadAnswer } from "@trunkline/protocol";
+import type { Envelope } from "./large-message.js";
+import type { Found, Reference, ThreadAnswers, ThreadMessage, ThreadReply, ThreadRequest } from "./message-thread.js";
+
+/** A message above this size is read on the thread. */
+export const LARGE_MESSAGE_BYTES = 1024 * 1024;
+
+/** The thread may use this much memory: a message of 64 MB needs a few times its size. */
+const THREAD_MEMORY_MB = 1_024;
+const IDLE_MS = 30_000;
+/** How much of its messages the thread holds at most. */
+const MOST_HELD_BYTES = 512 * 1024 * 1024;
+
+interface Waiting {
+  resolve(answer: unknown): void;
+  reject(error: Error): void;
+}
+
+/** What a message became. */
+export type Opened =
+  | Exclude<Envelope, { kind: "result" }>
+  | (Extract<Envelope, { kind: "result" }> & { readonly handle: OpenedResult });
+
+export class LargeMessages {
+  readonly #server: string;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #collected = new FinalizationRegistry<{ thread: Worker; reference: number }>(({ thread, reference }) => {
+    if (thread === this.#thread) thread.postMessage({ release: reference } satisfies ThreadMessage);
+    this.#held.delete(reference);
+    this.#rest();
+  });
+  /** The values that the main thread may still refer to, and their sizes; the least recently used first. */
+  readonly #held = new Map<number, number>();
+  #thread: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #lastId = 0;
+
+  constructor(server: string) {
+    this.#server = server;
+  }
+
+  /** Reads a message. Takes the memory of `bytes` if they have it to themselves. */
+  async open(bytes: Uint8Array): Promise<Opened> {
+    this.#makeRoom(bytes.length);
+    const isOwn = bytes.byteOffset === 0 && bytes.buffer instanceof ArrayBuffer && bytes.buffer.byteLength > 16_384;
+    const { envelope, result } = await this.#ask(
+      "open",
+      { op: "open", bytes },
+      isOwn ? [bytes.buffer as ArrayBuffer] : [],
+    );
+    if (envelope.kind !== "result" || result === undefined) return envelope as Exclude<Envelope, { kind: "result" }>;
+    return { ...envelope, handle: new OpenedResult(this.#port(result), envelope) };
+  }
+
+  /** Ends the thread; whatever is asked of its values fails from now on. Idempotent. */
+  async close(): Promise<void> {
+    clearTimeout(this.#idle);
+    const thread = this.#thread;
+    this.#thread = undefined;
+    this.#failWaiting("the connection was closed");
+    await thread?.terminate();
+  }
+
+  /** Gives up the values that have not been used for longest, most likely garbage, if there are too many. */
+  #makeRoom(bytes: number): void {
+    let sum = bytes;
+    for (const size of this.#held.values()) sum += size;
+    for (const [reference, size] of this.#held) {
+      if (sum <= MOST_HELD_BYTES) return;
+      this.#thread?.postMessage({ release: reference } satisfies ThreadMessage);
+      this.#held.delete(reference);
+      sum -= size;
+    }
+  }
+
+  /** Access to one value. */
+  #port({ reference, sizeBytes }: Reference): ThreadPort {
+    const thread = this.#thread;
+    const port: ThreadPort = {
+      reference,
+      sizeBytes,
+      ask: (op, request) => {
+        if (thread === undefined || thread !== this.#thread) return Promise.reject(this.#failure("it is gone"));
+        this.#held.delete(reference);
+        this.#held.set(reference, sizeBytes);
+        // The request keeps the port alive until it is answered.
+        return this.#ask(op, { ...request, reference } as ThreadRequest).finally(() => void port.sizeBytes);
+      },
+      valueOf: (found) => ("reference" in found ? new ThreadValue(this.#port(found)) : found.value),
+    };
+    this.#held.set(reference, sizeBytes);
+    if (thread !== undefined) this.#collected.register(port, { thread, reference });
+    return port;
+  }
+
+  #ask<K extends keyof ThreadAnswers>(
+    _op: K,
+    request: ThreadRequest,
+    transfer: ArrayBuffer[] = [],
+  ): Promise<ThreadAnswers[K]> {
+    clearTimeout(this.#idle);
+    this.#thread ??= this.#start();
+    const thread = this.#thread;
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve: (answer) => resolve(answer as ThreadAnswers[K]), reject });
+      thread.ref();
+      thread.postMessage({ id, request } satisfies ThreadMessage, transfer);
+    });
+  }
+
+  #start(): Worker {
+    const thread = new Worker(new URL("./message-thread.js", import.meta.url), {
+      name: "trunkline messages",
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
+    });
+    thread.on("message", (reply: ThreadReply) => {
+      const waiting = this.#waiting.get(reply.id);
+      this.#waiting.delete(reply.id);
+      if ("failed" in reply) waiting?.reject(this.#failure(reply.failed));
+      else waiting?.resolve(reply.answer);
+      this.#rest();
+    });
+    const onEnd = (error?: unknown) => {
+      if (this.#thread !== thread) return;
+      this.#thread = undefined;
+      this.#held.clear();
+      this.#failWaiting(error instanceof Error ? "it takes too much memory" : "its thread ended");
+    };
+    thread.on("error", onEnd);
+    thread.on("exit", () => onEnd());
+    thread.unref();
+    return thread;
+  }
+
+  /** Lets the process end, and ends the thread after a while, if nothing is needed of it. */
+  #rest(): void {
+    if (this.#waiting.size > 0) return;
+    this.#thread?.unref();
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => {
+      if (this.#held.size === 0 && this.#waiting.size === 0) void this.close();
+    }, IDLE_MS);
+    this.#idle.unref();
+  }
+
+  #failWaiting(why: string): void {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of waiting) reject(this.#failure(why));
+  }
+
+  #failure(why: string): TrunklineError {
+    return new TrunklineError("RESULT_TOO_LARGE", `A large answer of "${this.#server}" cannot be read: ${why}.`, {
+      hint: "Ask for less: a filter, a page, a range.",
+    });
+  }
+}
+
+type Without<T> = T extends { op: infer Op } ? { op: Op } & Omit<T, "reference" | "op"> : never;
+
+/** Access to one value on the thread. */
+interface ThreadPort {
+  readonly reference: number;
+  readonly sizeBytes: number;
+  ask<K extends keyof ThreadAnswers>(op: K, request: Without<ThreadRequest>): Promise<ThreadAnswers[K]>;
+  valueOf(found: Found): unknown;
+}
+
+/** A large value on the thread. A block has some of its fields here, to describe it. */
+export class ThreadValue extends LargeValue {
+  readonly #port: ThreadPort;
+  readonly about: Readonly<Record<string, unknown>>;
+  #serialized: Promise<SerializedValue> | undefined;
+
+  constructor(port: ThreadPort, about: Readonly<Record<string, unknown>> = {}) {
+    super();
+    this.#port = port;
+    this.about = about;
+  }
+
+  /** The same value with some of its fields, to describe it by. */
+  describedBy(about: Readonly<Record<string, unknown>> = {}): ThreadValue {
+    return new ThreadValue(this.#port, about);
+  }
+
+  get sizeBytes(): number {
+    return this.#port.sizeBytes;
+  }
+
+  async shrink(maxBytes: number): Promise<Shrunk> {
+    return await this.#port.ask("shrink", { op: "shrink", maxBytes });
+  }
+
+  serialized(): Promise<SerializedValue> {
+    this.#serialized ??= this.#port.ask("serialize", { op: "serialize" });
+    return this.#serialized;
+  }
+
+  async serializedAfter(before: readonly (LargeValue | Readonly<Record<string, unknown>>)[]): Promise<SerializedValue> {
+    const parts = before.map((part) => (part instanceof ThreadValue ? part.#port.reference : JSON.stringify(part)));
+    return await this.#port.ask("serializeAfter", { op: "serializeAfter", before: parts });
+  }
+
+  async read(path: readonly Segment[]): Promise<PathReading> {
+    const { found, missing } = await this.#port.ask("read", { op: "read", path });
+    return { value: this.#port.valueOf(found), missing };
+  }
+
+  async whole(): Promise<unknown> {
+    return JSON.parse(await this.#port.ask("text", { op: "text" }));
+  }
+}
+
+/** The large fields of a result on the thread. */
+export class OpenedResult implements LargeResult {
+  readonly #port: ThreadPort;
+  readonly #names: readonly string[];
+  readonly sizeBytes: number;
+  readonly links: readonly string[];
+  readonly textBytes: number;
+
+  constructor(port: ThreadPort, envelope: Extract<Envelope, { kind: "result" }>) {
+    this.#port = port;
+    this.#names = envelope.large;
+    this.sizeBytes = envelope.sizeBytes;
+    this.links = envelope.links;
+    this.textBytes = envelope.textBytes;
+  }
+
+  /** Whether this field is large. */
+  has(name: string): boolean {
+    return this.#names.includes(name);
+  }
+
+  async fields(): Promise<Readonly<Record<string, Uint8Array>>> {
+    return await this.#port.ask("fields", { op: "fields", names: this.#names });
+  }
+
+  async outcome(): ReturnType<LargeResult["outcome"]> {
+    const { value, blocks } = await this.#port.ask("outcome", { op: "outcome" });
+    return {
+      value: this.#port.valueOf(value),
+      blocks: blocks.map((block) => {
+        const own = this.#port.valueOf(block);
+        return own instanceof ThreadValue ? own.describedBy(block.about) : (own as Record<string, unknown>);
+      }),
+    };
+  }
+
+  async whole(): Promise<Record<string, unknown>> {
+    const whole = JSON.parse(await this.#port.ask("text", { op: "text" })) as Record<string, unknown>;
+    return Object.fromEntries(this.#names.map((name) => [name, whole[name]]));
+  }
+
+  /** The first items of a large list, built piece by piece, so that others get their turn in between. */
+  async items(
+    name: string,
+    limits: { maxItems: number; maxBytes: number },
+  ): Promise<{ items: unknown[]; isAll: boolean }> {
+    const { pieces, isAll } = await this.#port.ask("items", { op: "items", name, ...limits });
+    const items: unknown[] = [];
+    for (const piece of pieces) {
+      for (const item of JSON.parse(piece) as unknown[]) items.push(item);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return { items, isAll };
+  }
+}
+
+/** The field of `_meta` that stands for the large fields of a result on its way through the SDK. */
+const LARGE_META_KEY = "trunkline/large";
+/** Results that no one has claimed: their requests were cancelled. */
+const MOST_UNCLAIMED = 100;
+const unclaimed = new Map<string, OpenedResult>();
+
+/** Builds the message that takes the place of a large one: its small fields, and a ticket for the others. */
+export function stubOf({ id, result, handle }: Extract<Opened, { kind: "result" }>): Record<string, unknown> {
+  const [oldest] = unclaimed.keys();
+  if (unclaimed.size >= MOST_UNCLAIMED && oldest !== undefined) unclaimed.delete(oldest);
+  const ticket = randomUUID();
+  unclaimed.set(ticket, handle);
+  const _meta = { ...(isRecord(result._meta) ? result._meta : {}), [LARGE_META_KEY]: ticket };
+  return { jsonrpc: "2.0", id, result: { ...result, ...(handle.has("content") ? { content: [] } : {}), _meta } };
+}
+
+/** Where a result refers to its large fields. */
+const LARGE = Symbol("large fields");
+
+type MaybeLarge = Record<string, unknown> & { [LARGE]?: OpenedResult };
+
+/** The large fields of a result, if they are elsewhere. */
+export function largeOf(result: Readonly<Record<string, unknown>>): OpenedResult | undefined {
+  return (result as MaybeLarge)[LARGE];
+}
+
+/** Exchanges the ticket in a result for a reference to its large fields. */
+export function claimLarge(result: Record<string, unknown>): Record<string, unknown> {
+  const ticket = isRecord(result._meta) ? result._meta[LARGE_META_KEY] : undefined;
+  const large = typeof ticket === "string" ? unclaimed.get(ticket) : undefined;
+  if (typeof ticket !== "string" || large === undefined) return result;
+  unclaimed.delete(ticket);
+  const { _meta, content, ...rest } = result;
+  const { [LARGE_META_KEY]: _, ...meta } = _meta as Record<string, unknown>;
+  const claimed: MaybeLarge = {
+    ...rest,
+    ...(large.has("content") || content === undefined ? {} : { content }),
+    ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
+    [LARGE]: large,
+  };
+  return claimed;
+}
+
+/** Builds a result with its large fields, for a caller that needs all of it. */
+export async function wholeResult(result: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const large = largeOf(result);
+  return large === undefined ? result : { ...smallFieldsOf(result), ...(await large.whole()) };
+}
+
+/** A result without the reference to its large fields. */
+export function smallFieldsOf(result: Record<string, unknown>): Record<string, unknown> {
+  const { [LARGE]: _, ...small } = result as MaybeLarge;
+  return small;
+}
+
+/**
+ * Reads a large message and returns the messages that take its place: small ones, or an error for the request that it
+ * answers.
+ */
+export async function messagesIn(large: LargeMessages, bytes: Uint8Array): Promise<unknown[]> {
+  const opened = await large.open(bytes);
+  switch (opened.kind) {
+    case "result":
+      return [stubOf(opened)];
+    case "plain": {
+      const parsed: unknown = JSON.parse(opened.text);
+      return Array.isArray(parsed) ? parsed : [parsed];
+    }
+    case "refused": {
+      const { id, reason } = opened;
+      if (id === undefined || reason === "invalid") throw new Error("the message is not valid JSON");
+      return [reason === "tooDeep" ? refusedAnswer(id, "tooDeep", 0) : unreadAnswer(id, "it has too many values")];
+    }
+  }
+}
