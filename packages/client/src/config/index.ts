@@ -39,6 +39,7 @@ export {
   withEntry,
   withoutEntry,
 } from "./program-file.js";
+export { adviceOnRelativeWords } from "./relative-words.js";
 export type { PathSettings } from "./settings.js";
 export { TrustStore, type TrustSubject } from "./trusted-files.js";
 export { type ConfigWatch, watchConfig } from "./watch.js";

@@ -22,6 +22,7 @@ import { type InputPrompt, Inputs } from "./inputs.js";
 import type { Diagnostic, LoadedConfig, ServerDefinition } from "./loaded-config.js";
 import type { ConfigMemory } from "./memory.js";
 import { type ReadSource, readSource, withProjectValues } from "./read-source.js";
+import { adviceOnRelativeWords } from "./relative-words.js";
 import { secretsAmong } from "./secrets.js";
 import type { CheckedEntry } from "./server-entries.js";
 import { mergeSettings } from "./settings.js";
@@ -214,7 +215,12 @@ async function fillIn(entry: CheckedEntry, file: ReadSource, filling: Filling): 
   return {
     ...defined,
     definition: marks.unusable === undefined ? defined.definition : { ...definition, ...marks },
-    diagnostics: [...asked.diagnostics, ...defined.diagnostics, ...reached.diagnostics],
+    diagnostics: [
+      ...asked.diagnostics,
+      ...defined.diagnostics,
+      ...reached.diagnostics,
+      ...(defaultCwd === undefined ? relativeWordsOf(entry, workspaceFolder) : []),
+    ],
   };
 }
 
@@ -234,6 +240,16 @@ function variablesFor({ processEnv, dotEnv, ownDotEnv }: Filling, trustsWorkspac
     return users?.value;
   };
   return { env, withheld };
+}
+
+/** Warns about words of the user's own entries that meant the workspace when servers still started there. */
+function relativeWordsOf(entry: CheckedEntry, workspaceFolder: string): Diagnostic[] {
+  if (entry.type !== "stdio" || entry.cwd !== undefined) return [];
+  const words = { command: entry.command?.text, args: entry.args.map(({ text }) => text) };
+  const advice = adviceOnRelativeWords(words, workspaceFolder);
+  if (advice === undefined) return [];
+  const place = { file: entry.file, server: entry.name, field: "", at: entry.at };
+  return [fieldDiagnostic(entry.disabled ? "note" : "warning", advice, place)];
 }
 
 function linkedFolder(server: string, folder: string | undefined): { message: string; hint: string } {

@@ -1,5 +1,6 @@
 // Copies servers from other programs' files. Starts nothing, and shows first what would be written.
 import {
+  adviceOnRelativeWords,
   type ConfigEdit,
   dialectNotes,
   type EditableConfig,
@@ -46,7 +47,7 @@ export async function importServers(context: CommandContext, options: ImportOpti
   if (options.programs.length === 0 && options.from === undefined) return listFound(context, found, config);
 
   const plans = await plan(context, found, { config, options });
-  for (const line of describePlans(plans)) context.out(line);
+  for (const line of describePlans(plans, config)) context.out(line);
   const count = plans.reduce((sum, { servers }) => sum + servers.length, 0);
   if (count === 0) {
     context.note(
@@ -162,7 +163,7 @@ async function plan(
   return [...plans.values()];
 }
 
-function* describePlans(plans: readonly Plan[]): Generator<string> {
+function* describePlans(plans: readonly Plan[], { workspaceFolder }: LoadedConfig): Generator<string> {
   for (const { target, file, servers, skipped } of plans) {
     if (servers.length > 0)
       yield `${file.exists ? "Will be written to" : "Will be written to the new file"} ${target.path}:`;
@@ -171,7 +172,10 @@ function* describePlans(plans: readonly Plan[]): Generator<string> {
       yield `  ${printable(name)}, from ${from.source.title} (${from.path})${replaces ? ", replacing the existing one" : ""}`;
       const shown = JSON.stringify(shownEntry(toDialect(entry, file.dialect)), null, 2);
       for (const line of shown.split("\n")) yield `    ${printable(line)}`;
-      for (const note of [...notes, ...dialectNotes(name, entry, file.dialect)]) yield `    note: ${printable(note)}`;
+      const relative =
+        target.scope === "user" && entry.cwd === undefined ? adviceOnRelativeWords(entry, workspaceFolder) : undefined;
+      const all = [...notes, ...dialectNotes(name, entry, file.dialect), ...(relative === undefined ? [] : [relative])];
+      for (const note of all) yield `    note: ${printable(note)}`;
     }
     for (const { name, reason } of skipped) yield `  skipped ${printable(name)}: ${reason}`;
   }

@@ -1,5 +1,6 @@
 // Lists, adds, removes, enables and disables servers in the configuration files, without connecting.
 import {
+  adviceOnRelativeWords,
   type LoadedConfig,
   normalizeName,
   readEditableConfig,
@@ -49,6 +50,8 @@ export async function addServer(context: CommandContext, options: AddOptions): P
   const outcome = await writeConfig(context, target, [{ op: "set", name, entry }]);
   for (const note of outcome.notes) context.note(note);
   context.out(`${taken ? "Replaced" : "Added"} "${name}" in ${target.path}.`);
+  const relative = target.scope === "user" ? adviceOnRelativeWords(entry, config.workspaceFolder) : undefined;
+  if (relative !== undefined) context.note(`note: ${relative}`);
   noteOtherEntry(context, config, { name, target });
   return EXIT.success;
 }
