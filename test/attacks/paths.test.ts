@@ -12,11 +12,12 @@ import {
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Channel } from "@trunkline/client";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Caller } from "../../packages/server/src/interfaces/exchange.js";
 import { exchangeOf, openBench } from "../../packages/server/test/operations/support.js";
 import { outcomeOf, seen } from "../e2e/command.js";
 import { ServedStdio } from "../e2e/serve-stdio-client.js";
+import { HANG_MS } from "../support/hang.js";
 import { asking, attempt, Machine } from "./paths-support.js";
 
 const evil = { content: "evil", collection: "evil" };
@@ -118,6 +119,8 @@ describe("a client over stdio without elicitation", () => {
     for (const path of [".env", "./src/../.env", join(project, ".env"), "certs/server.key", "readme.md"])
       expect(await attempt(served, "add", { path }), path).toMatchObject({ code: "DENIED" });
     expect(await attempt(served, "add", { path: ".env.example" })).not.toHaveProperty("code");
+    for (const path of [".", project, "src/.."]) await attempt(served, "add", { path, include: [".env", "certs/*"] });
+    expect(JSON.stringify((await served.query("list")).value)).not.toMatch(/\.env"|server\.key/);
   });
 
   it("does not write files that other programs execute or obey", async () => {
@@ -548,5 +551,22 @@ describe("a file that is swapped for a link after the check", () => {
     expect(await attempt(served, "add", { paths })).toMatchObject({ code: "DENIED" });
     writeFileSync(join(project, "x"), "");
     expect(JSON.stringify((await served.query("search", { query: "PRIVATE" })).value)).not.toContain("PRIVATE KEY");
+  });
+
+  it("is not watched through", async () => {
+    using machine = new Machine({ "code/app/notes.md": "notes", "code/app/marker.md": "old" });
+    const { home, project } = machine;
+    await using served = await serveIn(machine);
+    await served.call("session", { action: "start" });
+    const watched = await served.call("session", { action: "watch", paths: ["notes.md", "marker.md"] });
+    expect(watched.isError).toBe(false);
+    rmSync(join(project, "notes.md"));
+    symlinkSync(join(home, ".ssh/id_rsa"), join(project, "notes.md"));
+    writeFileSync(join(project, "marker.md"), "newer");
+    const stored = async (pattern: string) => JSON.stringify((await served.query("grep", { pattern })).value);
+    await vi.waitFor(async () => expect(await stored("newer")).toContain("marker.md"), { timeout: HANG_MS });
+    // Everything that was noticed is indexed before the session stops.
+    await served.call("session", { action: "stop" });
+    expect(await stored("PRIVATE KEY")).not.toContain("notes.md");
   });
 });

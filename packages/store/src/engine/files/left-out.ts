@@ -2,7 +2,7 @@
 // .gitignore says what belongs to the project.
 import { lstatSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
-import { isSensitiveToRead } from "@trunkline/core";
+import { isAbsent, isSensitiveToRead } from "@trunkline/core";
 
 /** Larger files are rarely written by people. */
 const MAX_FILE_BYTES = 10_000_000;
@@ -59,6 +59,12 @@ export function hasIgnoreFile(folder: string): boolean {
   }
 }
 
+/** A single file can be watched, too: nothing is below it. */
 function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (isAbsent(error)) return false;
+    throw error;
+  }
 }
