@@ -221,7 +221,7 @@ describe("plain names", () => {
     });
   });
 
-  it("that collide later go to the first server by name, and the log has a warning", async () => {
+  it("that collide later stay with the server that has them, and the log has a warning", async () => {
     const [one, two] = [stdio("crashing", [], { name: "one" }), stdio("crashing", [], { name: "two" })];
     await using under = testService([two], { surface: "direct", names: "plain" });
     await under.service.start();
@@ -231,8 +231,8 @@ describe("plain names", () => {
     await (await under.hub()).connect();
     await changed;
     expect(await toolNames(under)).toEqual(["mcp.echo", "ok", "crash"]);
-    expect(textOf(await callTool(under, "ok"))).not.toBe(alone);
-    expect(under.log.join("")).toMatch(/its name is already taken.*ok.*one, two/);
+    expect(textOf(await callTool(under, "ok"))).toBe(alone);
+    expect(under.log.join("")).toMatch(/its name is already taken.*ok.*two, one/);
   });
 
   it("shared by two servers are detected even while a third one hangs", async () => {
