@@ -105,6 +105,14 @@ describe("client B cannot read A's stored result", () => {
     await (await subscribe("alice"))();
   });
 
+  it("word by word, as the corrections of a search", async () => {
+    // The word is in A's result only, misspelled here.
+    const misspelled = { query: "quarterlyFigurse" };
+    const own = await clientOf("alice").query("search", { ...misspelled, collection: "results" });
+    expect(own.text).toMatch(/"corrections/);
+    expect((await clientOf("bob").query("search", misspelled)).text).not.toMatch(/quarterlyFigures/i);
+  });
+
   it("through the port that the server uses, for any operation", async () => {
     const { hash } = found;
     const bob: ContentStore = (await under.store()).viewedBy("bob");

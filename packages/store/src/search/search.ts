@@ -12,8 +12,9 @@ import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { type Correction, correctTerms } from "./corrections.js";
 import type { QueryVector } from "./embedding.js";
+import { keywordHits } from "./keyword-hits.js";
 import { type Hit, type Ranking, rank, rounded } from "./search-ranking.js";
-import { scopeOf } from "./search-scope.js";
+import { type Scope, scopeOf } from "./search-scope.js";
 import { passageRow } from "./semantic.js";
 import { cutSnippet } from "./snippet.js";
 import { type Term, termsOf } from "./terms.js";
@@ -53,7 +54,8 @@ export function search(
       const reached = reachedSeq(env.index);
       if (reached < currentSeq(env.truth) && params.acceptStale !== true) return { behind: true };
       const scope = scopeOf(env, filtersOf(params));
-      const { terms, corrections } = wordsOf(env.index, params);
+      const words = wordsOf(env.index, params);
+      const { terms, corrections } = call.viewer === undefined ? words : visibleWords(env, words, { scope, call });
       const pinned = pinnedEntries(env, params);
       const { query, embedded } = params;
       const { type, hits, total, notice }: Ranking =
@@ -104,6 +106,18 @@ function wordsOf(index: Db, params: ResolvedSearchParams): { terms: Term[]; corr
   }
   const exact = params.fuzzy === false || params.hash !== undefined || params.type === "semantic";
   return exact ? { terms: words.map((word) => ({ word })), corrections: [] } : correctTerms(index, words, similarity);
+}
+
+/** Drops corrections that a viewer finds nothing with: the word may only occur in results of someone else. */
+function visibleWords(
+  { index }: ReadEnvironment,
+  { terms, corrections }: { terms: readonly Term[]; corrections: readonly Correction[] },
+  { scope, call }: { scope: Scope; call: Call },
+): { terms: Term[]; corrections: Correction[] } {
+  const isFound = (word: string) => keywordHits(index, { terms: [{ word }], scope, most: 1 }, call.check).total > 0;
+  const shown = corrections.filter(({ to }) => isFound(to));
+  const kept = new Set(shown.map(({ from }) => from));
+  return { terms: terms.map((term) => (kept.has(term.word) ? term : { word: term.word })), corrections: shown };
 }
 
 function pinnedEntries({ truth, index }: ReadEnvironment, { pins }: ResolvedSearchParams): ReadonlySet<number> {
