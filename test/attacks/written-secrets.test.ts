@@ -163,3 +163,40 @@ describe("a URL built from a variable", () => {
     expect(outcome.stdout.match(/https:\/\/nowhere\.invalid\//g)).toHaveLength(2);
   });
 });
+
+describe("a secret that a server repeats on stderr", () => {
+  /** Starts a server that writes this with its environment, then exits. */
+  async function said(code: string): Promise<string> {
+    using place = new Place({
+      "mcp.json": {
+        mcpServers: {
+          x: { command: process.execPath, args: ["-e", `${code}; process.exitCode = 3`], env: { KEY: PEM } },
+        },
+      },
+    });
+    const outcome = await place.run(["doctor", "--mcp", "mcp.json"], { env: { TRUNKLINE_LOG_LEVEL: "debug" } });
+    const asJson = await place.run(["doctor", "--format", "json", "--mcp", "mcp.json"]);
+    return `${outcome.stdout}${outcome.stderr}${asJson.stdout}`;
+  }
+  const BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB";
+  const PEM = `-----BEGIN PRIVATE KEY-----\n${BODY}\n-----END PRIVATE KEY-----\n`;
+
+  it.each([
+    ["line by line", "console.error(process.env.KEY)"],
+    ["in pieces", "for (const char of process.env.KEY) process.stderr.write(char)"],
+    ["in hexadecimal digits", "console.error(Buffer.from(process.env.KEY).toString('hex'))"],
+    ["in base64", "console.error(Buffer.from('x:' + process.env.KEY).toString('base64'))"],
+    ["as JSON", "console.error(JSON.stringify({ key: process.env.KEY }))"],
+    ["at the end of a long line", `console.error('error: ' + 'x '.repeat(990) + process.env.KEY.split('\\n')[1])`],
+    ["in an exception", "throw new Error('bad key ' + process.env.KEY)"],
+  ])("is hidden %s", async (_, code) => {
+    const shown = await said(code);
+    expect(shown).toContain("SERVER_EXITED");
+    for (const form of [
+      BODY.slice(0, 12),
+      Buffer.from(BODY).toString("hex").slice(0, 24),
+      Buffer.from(BODY).toString("base64").slice(4, 20),
+    ])
+      expect(shown).not.toContain(form);
+  });
+});

@@ -5,6 +5,9 @@ import { REDACTED, secretsInUrl } from "./literal-secrets.js";
 /** Shorter values are not redacted in free text: replacing "1" or "true" everywhere would make it unreadable. */
 export const MIN_SECRET_LENGTH = 6;
 
+/** Shorter lines of a secret with several lines can be anything. */
+const MIN_LINE_LENGTH = 16;
+
 /** Holds a set of secrets and removes them from text and structured values. */
 export class Redactor {
   /** Each secret, with the text that replaces it. */
@@ -21,6 +24,8 @@ export class Redactor {
         const url = URL_SECRET.exec(secret);
         if (url === null) this.#add(secret, REDACTED);
         else this.#addUrl(secret, url);
+        // Logs and stderr are read line by line; a private key has many lines.
+        if (secret.includes("\n")) this.#addLines(secret);
       }
     }
     return this;
@@ -30,6 +35,11 @@ export class Redactor {
     if ([...secret].length < MIN_SECRET_LENGTH || this.#secrets.has(secret)) return;
     this.#secrets.set(secret, shown);
     this.#patterns = undefined;
+  }
+
+  #addLines(secret: string): void {
+    for (const line of secret.split(/\r?\n/).map((each) => each.trim()))
+      if (line.length >= MIN_LINE_LENGTH && !line.startsWith("-----")) this.#add(line, REDACTED);
   }
 
   #addUrl(secret: string, [, scheme = "", userInfo = "", host = "", rest = ""]: RegExpExecArray): void {
@@ -86,7 +96,14 @@ function plainForms(secret: string): string[] {
   const escaped = JSON.stringify(secret).slice(1, -1);
   const encoded = encodeURIComponent(secret);
   const nested = JSON.stringify(escaped).slice(1, -1);
-  return [secret, encoded, encoded.replaceAll("%20", "+"), encodeURI(secret), escaped, nested];
+  const hex = Buffer.from(secret, "utf8").toString("hex");
+  return [
+    ...[secret, encoded, encoded.replaceAll("%20", "+"), encodeURI(secret), encodeURIComponent(encoded)],
+    // PHP escapes slashes too.
+    ...[escaped, nested, escaped.replaceAll("/", "\\/")],
+    ...[hex, hex.toUpperCase()],
+    secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
+  ];
 }
 
 /**

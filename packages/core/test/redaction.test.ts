@@ -13,10 +13,27 @@ describe("redaction by value", () => {
     ["form-encoded", encodeURIComponent(SECRET).replaceAll("%20", "+")],
     ["JSON-escaped", JSON.stringify(SECRET).slice(1, -1)],
     ["JSON inside JSON", JSON.stringify(JSON.stringify(SECRET))],
+    ["JSON-escaped as by PHP", JSON.stringify(SECRET).slice(1, -1).replaceAll("/", "\\/")],
+    ["URL-encoded twice", encodeURIComponent(encodeURIComponent(SECRET))],
+    ["in HTML", SECRET.replaceAll('"', "&quot;")],
   ])("finds a secret %s", (_, form) => {
     const text = redactor.text(`before ${form} after`);
     expect(text).toContain(REDACTED);
     expect(text).not.toContain("w0rd");
+  });
+
+  it("finds a secret in hexadecimal digits", () => {
+    const hex = Buffer.from(SECRET).toString("hex");
+    expect(redactor.text(`<${hex}> <${hex.toUpperCase()}>`)).toBe(`<${REDACTED}> <${REDACTED}>`);
+  });
+
+  it("finds each line of a secret with several lines", () => {
+    const key =
+      "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END PRIVATE KEY-----\n";
+    const lines = new Redactor().add(key);
+    expect(lines.text("error: MIIEvQIBADANBgkqhkiG9w0B")).toBe(`error: ${REDACTED}`);
+    expect(lines.text("  AQEFAASCBKcwggSjAgEAAoIB")).toBe(`  ${REDACTED}`);
+    expect(lines.text("-----BEGIN PRIVATE KEY-----")).toBe("-----BEGIN PRIVATE KEY-----");
   });
 
   it.each(["", "u", "us", "use", "user:"])("finds a secret in base64 after %j", (before) => {

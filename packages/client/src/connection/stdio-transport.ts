@@ -225,7 +225,7 @@ export class StdioTransport implements Transport {
     let partial = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       const lines = (partial + text).split(/\r?\n/);
-      partial = (lines.pop() ?? "").slice(-STDERR_LINE_CHARS);
+      partial = lastWords(lines.pop() ?? "");
       for (const line of lines) this.#takeStderr(line);
     });
 
@@ -251,7 +251,7 @@ export class StdioTransport implements Transport {
 
   #takeStderr(line: string): void {
     if (line.trim() === "") return;
-    this.#stderrTail.push(line.slice(0, STDERR_LINE_CHARS));
+    this.#stderrTail.push(firstWords(line));
     if (this.#stderrTail.length > STDERR_TAIL_LINES) this.#stderrTail.shift();
   }
 
@@ -367,4 +367,13 @@ async function endsWithin(work: Promise<void>, ms: number): Promise<boolean> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Cuts a long line between words: half a secret would not be recognised. */
+function firstWords(line: string): string {
+  return line.length <= STDERR_LINE_CHARS ? line : line.slice(0, STDERR_LINE_CHARS).replace(/\S*$/, "…");
+}
+
+function lastWords(line: string): string {
+  return line.length <= STDERR_LINE_CHARS ? line : line.slice(-STDERR_LINE_CHARS).replace(/^\S*/, "…");
 }
