@@ -12,6 +12,7 @@ export const BENCHMARKS = [
   { name: "server-stdio", file: "server/stdio.js" },
   { name: "server-http", file: "server/http.js" },
   { name: "server-pipeline", file: "server/pipeline.js" },
+  { name: "server-large-results", file: "server/large-results.js" },
   { name: "server-load", file: "server/load.js" },
   { name: "store-ingest", file: "store/ingest.js" },
   { name: "store-grep", file: "store/grep.js" },
