@@ -93,10 +93,11 @@ describe("secrets in a folder are left out", () => {
 
   it("if the folder itself is one of secrets", async () => {
     using place = new Place();
-    mkdirSync(join(place.home, ".ssh", "keys"), { recursive: true });
-    for (const name of ["config", "known_hosts", "keys/work"]) writeFileSync(join(place.home, ".ssh", name), SECRET);
+    mkdirSync(join(place.home, ".ssh", "keys", "a", "b", "c"), { recursive: true });
+    for (const name of ["config", "known_hosts", "keys/work", "keys/a/b/c/deep"])
+      writeFileSync(join(place.home, ".ssh", name), SECRET);
     symlinkSync(join(place.home, ".ssh"), join(place.cwd, "docs"));
-    for (const folder of [join(place.home, ".ssh"), "docs", join(place.home, ".ssh", "keys")]) {
+    for (const folder of [join(place.home, ".ssh"), "docs", join(place.home, ".ssh", "keys", "a", "b", "c")]) {
       expect((await place.run(["store", "add", folder])).stderr).toMatch(/Skipped \d sensitive file/);
     }
     expect(await pathsIn(place)).toEqual([]);

@@ -181,6 +181,19 @@ describe("links in place of a store", () => {
     expect(readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8")).toContain("/store/");
   });
 
+  it("do not make `servers add` write to another file", async () => {
+    using place = new Place({ ".trunkline/x": "", "dangling/.trunkline/x": "" });
+    const victim = join(place.home, "settings.json");
+    writeFileSync(victim, "{}");
+    symlinkSync(victim, join(place.cwd, ".trunkline", "mcp.json"));
+    symlinkSync(join(place.home, "new.json"), join(place.cwd, "dangling", ".trunkline", "mcp.json"));
+    const add = ["servers", "add", "x", "--project", "--", "echo"];
+    expect((await place.run(add)).code).not.toBe(0);
+    expect((await place.run(add, { cwd: join(place.cwd, "dangling") })).code).not.toBe(0);
+    expect(readFileSync(victim, "utf8")).toBe("{}");
+    expect(existsSync(join(place.home, "new.json"))).toBe(false);
+  });
+
   it("init keeps the store out of Git, even if the project's rules take that back", async () => {
     using place = new Place({ ".trunkline/.gitignore": "/store/\n!/store/\n" });
     expect((await place.run(["init"])).code).toBe(0);

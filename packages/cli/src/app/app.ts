@@ -11,6 +11,7 @@ import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import type { ExchangeOptions, OpenedService, ServiceSettings } from "./app-service.js";
 import { type GuardedPlaces, guardedPlaces, isProjectStore, storeFolder } from "./folders.js";
 import type { LiveConfig } from "./live-config.js";
+import type { StoreApproval } from "./project-store.js";
 
 export interface AppOptions {
   /** The file given with `--mcp`. */
@@ -339,11 +340,7 @@ export class App implements AsyncDisposable {
         hint: "Name another one with --store, or create one: trunkline store add <path>",
       });
     }
-    const { KnownStores, requireKnownStore } = await import("./project-store.js");
-    const mayAsk = this.#options.config === undefined || this.#options.config === "ask";
-    const approval = isProjectStore(this.context, named)
-      ? await requireKnownStore(this.context, path, { mayAsk })
-      : undefined;
+    const approval = isProjectStore(this.context, named) ? await this.#approveStore(path) : undefined;
     const { openStore } = await import("@trunkline/store");
     if (this.signal.aborted) throw closedError();
     const store = await openStore({
@@ -355,8 +352,15 @@ export class App implements AsyncDisposable {
       id: storeId ?? approval?.id,
       ...this.guardedPlaces,
     });
-    if (approval?.isNew) await new KnownStores(this.context.home).remember(path, store.id);
+    await approval?.onOpened?.(store.id);
     return store;
+  }
+
+  /** Throws unless the user created or approved a project's store. */
+  async #approveStore(path: string): Promise<StoreApproval> {
+    const { requireKnownStore } = await import("./project-store.js");
+    const { config = "ask" } = this.#options;
+    return await requireKnownStore(this.context, path, { mayAsk: config === "ask" });
   }
 
   #openedService(): Promise<OpenedService> {

@@ -76,11 +76,11 @@ export class KnownStores {
 }
 
 /** How a project's store may be opened. */
-interface StoreApproval {
+export interface StoreApproval {
   /** The id it must have. Undefined: any. */
   readonly id?: string;
-  /** Whether the user has just approved it, so its id is to be remembered. */
-  readonly isNew: boolean;
+  /** Remembers the id of a store that the user has just approved. */
+  onOpened?(id: string): Promise<void>;
 }
 
 /** Throws `STORE_UNTRUSTED` unless the user created or approved a project's store. At a terminal, the user is asked. */
@@ -90,14 +90,16 @@ export async function requireKnownStore(
   { mayAsk }: { mayAsk: boolean },
 ): Promise<StoreApproval> {
   await rejectStoreLinks(folder);
-  const id = await new KnownStores(context.home).idOf(folder);
-  if (id !== undefined) return { id, isNew: false };
-  if (context.env.TRUNKLINE_TRUST === "all") return { isNew: false };
+  const known = new KnownStores(context.home);
+  const id = await known.idOf(folder);
+  if (id !== undefined) return { id };
+  if (context.env.TRUNKLINE_TRUST === "all") return {};
   const message = `The store in ${folder} was not created here by you, or its folder was moved or copied.`;
   if (mayAsk && isAtTerminal(context)) {
     const { askYesNo } = await import("../terminal/questions.js");
     context.note(message);
-    if (await askYesNo(context, "Use it? Only answer yes if you trust whoever made it.")) return { isNew: true };
+    if (await askYesNo(context, "Use it? Only answer yes if you trust whoever made it."))
+      return { onOpened: (found) => known.remember(folder, found) };
   }
   throw new TrunklineError("STORE_UNTRUSTED", message, {
     hint: "If you trust it, run `trunkline trust --store` there. To use another store, pass --store or set TRUNKLINE_STORE.",

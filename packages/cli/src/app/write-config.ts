@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   type ConfigEdit,
   type ConfigScope,
@@ -10,7 +10,7 @@ import {
   TrustStore,
   type TrustSubject,
 } from "@trunkline/client/config";
-import { isFolder, TrunklineError } from "@trunkline/core";
+import { isFolder, isWithin, realPathOf, resolvedPath, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 
 export interface ScopeOptions {
@@ -72,6 +72,7 @@ export async function writeConfig(
   edits: readonly ConfigEdit[],
 ): Promise<EditOutcome> {
   const { path, scope } = target;
+  if (scope === "project") await rejectLinkOut(path);
   const before = scope === "project" ? await subjectOf(context, path) : undefined;
   const trust = new TrustStore(context.home);
   const wasConfirmed = before === undefined || (await trust.isTrusted(before));
@@ -86,6 +87,15 @@ export async function writeConfig(
     );
   }
   return outcome;
+}
+
+/** A project must not redirect what the user writes to its file to another file of the user. */
+async function rejectLinkOut(path: string): Promise<void> {
+  const project = dirname(dirname(path));
+  if (isWithin(realPathOf(await resolvedPath(path)), realPathOf(project))) return;
+  throw new TrunklineError("CONFIG_INVALID", `${path} leads out of the project through a symbolic link.`, {
+    hint: "Replace the link with a file, or use --user to write to your own settings.",
+  });
 }
 
 /** Returns what the user would have to approve in a file; undefined if it runs nothing. */

@@ -40,13 +40,14 @@ export async function init(context: CommandContext, options: InitOptions): Promi
   await rejectStoreLinks(place);
   const isNew = !(await exists(place));
   // A store that the project brought needs the user's approval.
-  const approval = isNew ? { isNew } : await requireKnownStore(context, place, { mayAsk: true });
+  const approval = isNew ? undefined : await requireKnownStore(context, place, { mayAsk: true });
   await making(own, async () => {
     await mkdir(own, { recursive: true });
     await ignoreStore(join(own, ".gitignore"));
   });
-  await using opened = await openCommandStore(context, { store: place, storeId: approval.id });
-  if (approval.isNew) await new KnownStores(context.home).remember(place, opened.store.id);
+  await using opened = await openCommandStore(context, { store: place, storeId: approval?.id });
+  if (isNew) await new KnownStores(context.home).remember(place, opened.store.id);
+  await approval?.onOpened?.(opened.store.id);
   context.out(`${isNew ? "Created" : "Found"} a store for ${folder} in ${join(own, "store")}.`);
   if (options.add) {
     const { exclude } = options;

@@ -141,15 +141,13 @@ CREATE TABLE pins (
 CREATE INDEX pins_by_content ON pins (content);
 `;
 
-/** Creates the tables of the current format in an empty database. */
-export function createTruthTables(db: Db): void {
-  db.exec(TRUTH_VERSION_1);
-}
+/** The tables and indexes of the current format, as a new store creates them. */
+export const TRUTH_TABLES = TRUTH_VERSION_1;
 
 /** Step `n` migrates format `n` to format `n + 1`; step 0 creates a new store. */
 const TRUTH_MIGRATIONS: readonly ((db: Db) => void)[] = [
   (db) => {
-    createTruthTables(db);
+    db.exec(TRUTH_VERSION_1);
     db.run("INSERT INTO facts VALUES ('store_id', ?), ('created', ?), ('seq', 0)", randomUUID(), Date.now());
     db.run("INSERT INTO collections (name, created) VALUES ('default', ?)", Date.now());
   },
