@@ -69,9 +69,9 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
       expect(client.told.questions.at(-1)).toContain(`[${era}]`);
       const many = JSON.parse(textOf(await client.call(`mcp__${era}asking__ask_many`, { count: 3, tag: "m" })));
       expect(many.answers.map(({ content }: { content: { answer: string } }) => content.answer)).toEqual([
-        "Question 1 of 3 [m]",
-        "Question 2 of 3 [m]",
-        "Question 3 of 3 [m]",
+        `${era}asking asks: Question 1 of 3 [m]`,
+        `${era}asking asks: Question 2 of 3 [m]`,
+        `${era}asking asks: Question 3 of 3 [m]`,
       ]);
       const sample = JSON.parse(textOf(await client.call(`mcp__${era}asking__ask_sampling`, { prompt: "hi" })));
       expect(sample.answer).toMatchObject({ model: "test", content: { text: "sampled" } });
