@@ -12,7 +12,9 @@ const tests = readdirSync(join(root, "test/attacks")).filter((name) => name.ends
 it("lists only defences that are in the code exactly once, and tests that exist", () => {
   const stale = defences.filter(({ file, from, to, test }) => {
     const [path, found] = [join(root, file), join(root, test)];
-    return !existsSync(path) || !existsSync(found) || from === to || readFileSync(path, "utf8").split(from).length !== 2;
+    return (
+      !existsSync(path) || !existsSync(found) || from === to || readFileSync(path, "utf8").split(from).length !== 2
+    );
   });
   expect(stale.map(({ list, number, defence }) => `${list} ${number}: ${defence}`)).toEqual([]);
 });
