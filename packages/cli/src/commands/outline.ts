@@ -44,7 +44,7 @@ export const OUTLINE: Readonly<Record<string, { readonly usage: string; readonly
     about: "show what the project's files would run, and approve it",
   },
   tokens: {
-    usage: "[options]",
+    usage: "",
     about: "create, list and revoke the tokens of `serve --http`",
   },
   ask: {

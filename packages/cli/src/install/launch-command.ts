@@ -7,6 +7,9 @@ import type { LaunchCommand } from "./agent-programs.js";
 
 const SCRIPT = fileURLToPath(new URL("../../bin/trunkline.cjs", import.meta.url));
 
+/** Where `serve --http` listens unless told otherwise. */
+export const DEFAULT_URL = "http://127.0.0.1:7411/mcp";
+
 /** What is known about the machine. */
 interface LaunchPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -67,5 +70,6 @@ function connectsToTrunkline(entry: Readonly<Record<string, unknown>>): boolean 
   const headers = entry.headers ?? entry.http_headers;
   const url = entry.url ?? entry.serverUrl ?? entry.httpUrl;
   if (entry.command !== undefined || typeof url !== "string" || !isRecord(headers)) return false;
-  return /\/mcp$/.test(url) && /^Bearer /.test(String(headers.Authorization));
+  // Other servers have such URLs, too. Tokens that Trunkline makes begin with `tkl_`; TRUNKLINE_TOKEN can be anything.
+  return url === DEFAULT_URL || /^Bearer tkl_/.test(String(headers.Authorization));
 }

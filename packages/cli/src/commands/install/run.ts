@@ -32,7 +32,7 @@ import {
   projectFile,
   userFile,
 } from "../../install/agent-programs.js";
-import { launchCommand, startsTrunkline } from "../../install/launch-command.js";
+import { DEFAULT_URL, launchCommand, startsTrunkline } from "../../install/launch-command.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { askYesNo } from "../../terminal/questions.js";
 import { table } from "../../terminal/table.js";
@@ -40,8 +40,6 @@ import { defaultToken } from "../../tokens/token-files.js";
 
 /** The name of the entry. */
 const NAME = "trunkline";
-/** Where `trunkline serve --http` listens by default. */
-const DEFAULT_URL = "http://127.0.0.1:7411/mcp";
 /** Suffix of the backup file. */
 const BACKUP = ".before-trunkline";
 
