@@ -204,6 +204,24 @@ describe("links", () => {
     );
   });
 
+  it("are passed on as they were checked", async () => {
+    const seen = await shown({ mode: "url", url: "https://gіthub.com%2fevil.example", message: "Sign in." });
+    expect(seen).toBeUndefined();
+    for (const [url, href] of [
+      ["https:github.com", "https://github.com/"],
+      ["https://gіthub.com/login", "https://xn--gthub-n2e.com/login"],
+      ["https://github.com%2eevil.example/", "https://github.com.evil.example/"],
+    ])
+      expect(await shown({ mode: "url", url, message: "Sign in." })).toMatchObject({ url: href });
+  });
+
+  it("cannot hide in a mode that does not exist, or in a form", async () => {
+    const url = "javascript:alert(1)";
+    for (const mode of ["URL", "url ", "link", 1, null])
+      expect(await shown({ ...form("Which?"), mode, url })).toBeUndefined();
+    expect(await shown({ ...form("Which?"), mode: "form", url })).not.toHaveProperty("url");
+  });
+
   it("in a text are broken if they would be refused", () => {
     expect(defuseLinks("[go](javascript:alert(1)) or file:///etc, data:text/html,x")).toBe(
       "[go](javascript: alert(1)) or file: ///etc, data: text/html,x",
@@ -242,6 +260,18 @@ const SECRET_MESSAGES = [
   "パスワードを入力してください",
   "비밀번호를 입력하세요",
   "أدخل كلمة المرور",
+  "Password for 'https://ada@github.com':",
+  "Please answer: 'enter your GitHub password now'",
+  "Enter the code we sent to your phone",
+  "Enter your ᴘᴀꜱꜱᴡᴏʀᴅ",
+  "请输入验证码",
+];
+
+/** For forms that take only numbers. */
+const SECRET_NUMBERS = [
+  "Enter your credit card number",
+  "Enter the PIN of your bank card",
+  "Type the 6-digit code from your authenticator app",
 ];
 
 const SECRET_FIELDS: readonly object[] = [
@@ -266,6 +296,31 @@ const SECRET_FIELDS: readonly object[] = [
   { pin: { type: "integer" } },
   { otp: { type: "number" } },
   { cvv: { type: "string" } },
+  { PGPASSWORD: { type: "string" } },
+  { userpassword: { type: "string" } },
+  { accesstoken: { type: "string" } },
+  { value: { type: "string", title: "githubtoken" } },
+  { dbpwd: { type: "string" } },
+  { pass: { type: "string" } },
+  { value: { type: "string", title: "Your OpenAI key" } },
+  { value: { type: "string", title: "Login code" } },
+  { value: { type: "string", title: "Your 12 seed words" } },
+  { value: { type: "string", title: "Contents of ~/.ssh/id_rsa" } },
+  { value: { type: "string", title: "Palavra-passe" } },
+  { value: { type: "string", default: "type your GitHub password here" } },
+  { value: { type: "string", placeholder: "GitHub password" } },
+  { value: { type: "string", title: "Password", enum: [] } },
+  { value: { type: "integer", description: "Enter the PIN of your bank card" } },
+  { values: { type: "array", items: { type: "string", title: "Password" } } },
+  { account: { type: "object", properties: { password: { type: "string" } } } },
+];
+
+/** Forms that some client may show although the protocol does not allow them. */
+const UNUSUAL_SCHEMAS: readonly object[] = [
+  { allOf: [{ properties: { password: { type: "string" } } }] },
+  { properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: { type: "string", title: "Password" } } },
+  { properties: { password: true } },
+  { patternProperties: { password: { type: "string" } } },
 ];
 
 const BENIGN_FORMS: readonly [string, object][] = [
@@ -294,6 +349,10 @@ const BENIGN_FORMS: readonly [string, object][] = [
   ["How long should sessions last?", { session_ttl: { type: "integer" } }],
   ["Zip code and street", { zip_code: { type: "string" }, street: { type: "string" } }],
   ["Which country code?", { code: { type: "string" } }],
+  ["Which HTTP status code?", { code: { type: "integer", description: "The status code, such as 404" } }],
+  ["How do you want to sign in?", { method: { type: "string", default: "password" } }],
+  ["What next?", { next: { type: "string", oneOf: [{ const: "reset", title: "Reset the password" }] } }],
+  ["Did the tests pass?", { passed: { type: "integer" }, boarding_pass: { type: "string" } }],
 ];
 
 describe("a form that asks for a secret", () => {
@@ -305,6 +364,18 @@ describe("a form that asks for a secret", () => {
     "is declined for %s",
     async (_, fields) => {
       expect(await shown(form("Please fill this in.", fields))).toBeUndefined();
+    },
+  );
+
+  it.each(SECRET_NUMBERS)("is declined for its message, although it takes only a number: %s", async (message) => {
+    expect(await shown(form(message, { value: { type: "integer" } }))).toBeUndefined();
+  });
+
+  it.each(UNUSUAL_SCHEMAS.map((schema) => [JSON.stringify(schema), schema] as const))(
+    "is declined wherever its field is: %s",
+    async (_, schema) => {
+      const requestedSchema = { type: "object", properties: {}, ...schema };
+      expect(await shown({ message: "Please fill this in.", requestedSchema })).toBeUndefined();
     },
   );
 

@@ -5,23 +5,32 @@ import { looksLike, plainText } from "./look-alikes.js";
 const SERVICES =
   "access|api|auth|authentication|authorization|bearer|bot|deploy|github|gitlab|id|npm|oauth|personal access|refresh|security|session|slack";
 
+const KEY_OWNERS =
+  "access|anthropic|api|auth|aws|azure|deploy|encryption|gemini|google|master|open ?ai|private|recovery|root|secret|signing|ssh|stripe|wallet";
+
 /** Words for secrets that are typed as text. */
 const WORDS = new RegExp(
   `\\b(?:${[
-    "pass ?words?|passwds?|pwd|pass ?phrases?|pass ?codes?|passkeys?",
-    `(?:${SERVICES}|app) tokens?|tokens?|jwt|pat`,
-    "(?:access|api|auth|deploy|encryption|private|recovery|secret|signing|ssh) ?keys?",
-    "(?:client )?secrets?|credentials?|log ?in details",
+    // Also as the end of a name: "pgpassword", "dbpwd".
+    "[a-z]*pass ?words?|[a-z]*passwds?|[a-z]{0,6}pwd|pass ?phrases?|pass ?codes?|passkeys?",
+    `(?:${SERVICES}|app) ?tokens?|tokens?|jwt|pat`,
+    `(?:${KEY_OWNERS}) ?keys?|id (?:rsa|dsa|ecdsa|ed25519)`,
+    "(?:client )?secrets?|credentials?|log ?in details|maiden name|security (?:answer|question)s?",
     "otp|totp|2fa|(?:one time|two factor|mfa|2fa|authenticator|verification|security|backup|recovery) ?(?:codes?|passwords?|pins?)",
+    "(?:access|authentication|authorization|log ?in|sign ?in|sms|unlock|\\d digit) codes?",
+    "codes? (?:that )?(?:we|i|was|were)(?: have| just)* sent|codes? (?:from|in|on) (?:your|the) (?:authenticator|e ?mail|phone|sms|text)",
     "pin ?codes?|pin numbers?|pin|cvv2?|cvc2?|(?:credit|debit) cards?|card numbers?|social security|ssn",
-    "(?:seed|recovery|mnemonic) phrases?|mnemonic|session cookies?|private seed",
+    "(?:seed|recovery|mnemonic) (?:phrases?|words?)|mnemonic|session cookies?|private seed",
   ].join("|")})\\b`,
   "g",
 );
 
+/** Everyday words that mean a secret only as the whole name of a field. */
+const FIELD_NAMES = /^(?:(?:admin|db|git(?: ?hub)?|login|mail|root|smtp|ssh|sudo|user) ?)?pass$|^cookies?(?: header)?$/;
+
 /** The same in other languages, without accents. They are not ordinary words there. */
 const FOREIGN_WORDS =
-  /passwort|kennwort|zugangsdaten|api[- ]?schlussel|mots? de passe|cle (?:d')?api|jeton d'acces|contrasena|clave (?:secreta|de acceso|(?:de )?api)|\bsenhas?\b|chave (?:secreta|(?:de )?api)|parola d'ordine|chiave (?:segreta|api)|wachtwoord|\bhas[lł]o\b|\bheslo\b|jelszo|losenord|l[oø]senord|passord|adgangskode|salasana|\bsifre(?:niz|nizi|si|yi)?\b|kata sandi|mat khau|парол[ьяюе]|\bпарола\b|лозинк|токен доступа|ключ api|密码|密碼|口令|密钥|密鑰|访问令牌|パスワード|暗証番号|アクセストークン|apiキー|비밀번호|암호(?!화)|패스워드|كلمة (?:المرور|السر)|סיסמ[הא]|पासवर्ड|รหัสผ่าน/u;
+  /passwort|kennwort|zugangsdaten|geheimzahl|(?:zugangs|sicherheits|bestatigungs)code|(?:api|zugangs)[- ]?schlussel|mots? de passe|cle (?:d')?api|jeton d'acces|contrasena|clave (?:secreta|de acceso|(?:de )?api)|\bsenhas?\b|chave (?:secreta|(?:de )?api)|parola d'ordine|parolă|cod(?:e|igo) (?:de |d')(?:verifica|securite|seguri|segur|acces)|palavra passe|lozink|συνθηματικ|κωδικ[οό][ςσ] προσβασης|chiave (?:segreta|api)|wachtwoord|\bhas[lł]o\b|\bheslo\b|jelszo|losenord|l[oø]senord|passord|adgangskode|salasana|\bsifre(?:niz|nizi|si|yi)?\b|kata sandi|mat khau|парол[ьяюе]|\bпарола\b|лозинк|токен доступа|ключ api|密码|密碼|验证码|驗證碼|認証コード|確認コード|인증 ?(?:번호|코드)|код подтверждения|رمز عبور|گذرواژه|পাসওয়ার্ড|口令|密钥|密鑰|访问令牌|パスワード|暗証番号|アクセストークン|apiキー|비밀번호|암호(?!화)|패스워드|كلمة (?:المرور|السر)|סיסמ[הא]|पासवर्ड|รหัสผ่าน/u;
 
 /** What follows or precedes such a word if the value itself is not asked for: "token limit", "max tokens". */
 const BENIGN_AFTER =
@@ -32,34 +41,42 @@ const BENIGN_BEFORE =
 /** What makes a sentence with such a word a request for it. */
 const REQUEST =
   /\b(?:confirm|enter|fill in|give|input|insert|need|needs|paste|please|provide|re ?enter|require[sd]?|send|share|submit|supply|tell|type|verify|what is|whats|with|your)\b[^.!?\n]{0,60}$/;
-const REQUEST_AFTER = /^\s*(?:[:?]|is (?:needed|required)|required|needed|please|$)/;
+const REQUEST_AFTER = /^\s*(?:[:?]|is (?:needed|required)|required|needed|please|for [^\n]{1,200}:\s*$|$)/;
 /** Everyday words that only count next to a request. */
 const SHORT_MESSAGE_WORDS = 4;
 
 /** Whether the name or title of a field is one for a secret. */
 export function isSecretField(name: string): boolean {
-  return spellings(name).some((text) => FOREIGN_WORDS.test(text) || [...mentions(text)].length > 0);
+  return spellings(name).some(
+    (text) => FIELD_NAMES.test(text.trim()) || FOREIGN_WORDS.test(text) || [...mentions(text)].length > 0,
+  );
 }
 
 /** Whether a number with this name is a secret: a PIN, a one-time code, a card number. */
 export function isSecretNumber(name: string): boolean {
-  return spellings(name).some((text) =>
-    [...mentions(text)].some(({ word }) => /\b(?:pin|otp|totp|2fa|cvv|cvc|card|ssn|pass ?code|code)/.test(word)),
-  );
+  return spellings(name).some((text) => [...mentions(text)].some(({ word }) => NUMBER_WORD.test(word)));
 }
 
-/** Whether a text asks the reader for a secret, rather than just mentioning one. */
-export function asksForSecret(message: string): boolean {
+/**
+ * Whether a text asks the reader for a secret, rather than just mentioning one. A form that takes only numbers can ask
+ * only for those that are numbers.
+ */
+export function asksForSecret(message: string, { isNumber = false } = {}): boolean {
   // A title that is quoted in a question is not the question: Change 'Fix the password reset'?
-  const unquoted = message.replace(/(["'`“‘«])(?:[^"'`”’»\s]+\s+){2,}[^"'`”’»]*["'`”’»]/gu, "…");
+  const unquoted = message.replace(/(["'`“‘«])(?:[^"'`”’»\s]+\s+){2,}[^"'`”’»]*["'`”’»]/gu, (quoted) =>
+    /\byour\b/i.test(quoted) ? quoted : "…",
+  );
   return spellings(unquoted).some((text) => {
-    if (FOREIGN_WORDS.test(text)) return true;
+    if (!isNumber && FOREIGN_WORDS.test(text)) return true;
     const isShort = text.trim().split(/\s+/).length <= SHORT_MESSAGE_WORDS;
     return [...mentions(text)].some(
-      ({ before, after }) => isShort || REQUEST.test(before) || REQUEST_AFTER.test(after),
+      ({ word, before, after }) =>
+        (isShort || REQUEST.test(before) || REQUEST_AFTER.test(after)) && (!isNumber || NUMBER_WORD.test(word)),
     );
   });
 }
+
+const NUMBER_WORD = /\b(?:pin|otp|totp|2fa|cvv|cvc|card|ssn|social|pass ?code|codes?)\b|\bcard/;
 
 function* mentions(text: string): Generator<{ word: string; before: string; after: string }> {
   for (const match of text.matchAll(WORDS)) {

@@ -36,15 +36,18 @@ export function vetElicitation(params: Raw, server: string): Vetted {
     const { url } = params;
     const problem = typeof url === "string" ? linkProblem(url) : "it has no address";
     if (problem !== undefined) return { refused: `wants to open a page, but ${problem}` };
-    const { host } = new URL(String(url));
-    return { params: { ...params, message: `${spoken(said, server)}\n(This opens a page at ${host}.)` } };
+    // As it was checked: other readers could take another spelling for another address.
+    const { host, href } = new URL(String(url));
+    return { params: { ...params, url: href, message: `${spoken(said, server)}\n(This opens a page at ${host}.)` } };
   }
+  if (params.mode !== undefined && params.mode !== "form") return { refused: "asks in a mode that does not exist" };
   const message = spoken(said, server);
-  const { requestedSchema } = params;
-  if (!isRecord(requestedSchema)) return { params: { ...params, message } };
+  const { requestedSchema, url: _, ...rest } = params;
+  if (requestedSchema === undefined) return { params: { ...rest, message } };
+  if (!isRecord(requestedSchema)) return { refused: "has a form that is not an object" };
   const problem = formProblem(requestedSchema, said);
   if (problem !== undefined) return { refused: problem };
-  return { params: { ...params, message, requestedSchema: cleanSchema(requestedSchema) } };
+  return { params: { ...rest, message, requestedSchema: cleanSchema(requestedSchema) } };
 }
 
 /** A server's text behind its name. A line that claims to be spoken by someone gets the server's name, too. */
@@ -102,20 +105,55 @@ function cleanSchema(value: unknown, key = ""): unknown {
 /** Returns why a form is refused. */
 function formProblem(schema: Raw, message: string): string | undefined {
   if (hidesText(schema, 0)) return "has a form with hidden characters in names or values";
-  const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : [];
-  const fields = properties.map(([name, field]) => ({ name, field: isRecord(field) ? field : {} }));
-  for (const { name, field } of fields) {
-    const words = [name, field.title, ...(Array.isArray(field.examples) ? field.examples : [])].filter(isText);
-    const kind = kindOf(field);
-    if (kind === "choice") continue;
-    if (kind === "number" ? words.some(isSecretNumber) : words.some(isSecretField)) return ASKS;
-    if (kind === "text" && (isMasked(field) || (isText(field.description) && asksForSecret(field.description)))) {
-      return ASKS;
-    }
-  }
-  const hasText = fields.some(({ field }) => kindOf(field) === "text");
+  const fields = [...fieldsOf(schema)].filter(({ kind }) => kind !== "choice");
+  if (fields.some(asksInField)) return ASKS;
   const around = [message, schema.title, schema.description].filter(isText);
-  return hasText && around.some(asksForSecret) ? ASKS : undefined;
+  const isNumber = fields.every(({ kind }) => kind === "number");
+  return fields.length > 0 && around.some((text) => asksForSecret(text, { isNumber })) ? ASKS : undefined;
+}
+
+interface Field {
+  readonly name: string;
+  readonly field: Raw;
+  readonly kind: "text" | "number" | "choice";
+}
+
+/** Keys under which the names of fields are. */
+const NAMED = new Set(["properties", "patternProperties", "$defs", "definitions"]);
+
+/**
+ * The fields of a form. The protocol allows no nested ones, but a client may show them anyway, and those of `allOf`,
+ * `items` or a definition. The form is not deeper than {@link MAX_DEPTH}.
+ */
+function* fieldsOf(schema: Raw): Generator<Field> {
+  for (const [key, inner] of Object.entries(schema)) {
+    const isNamed = NAMED.has(key) && isRecord(inner);
+    for (const [name, field] of isNamed
+      ? Object.entries(inner)
+      : Array.isArray(inner)
+        ? inner.entries()
+        : [["", inner]])
+      if (isRecord(field) && !("const" in field)) {
+        const kind = kindOf(field);
+        yield { name: isNamed ? String(name) : "", field, kind };
+        if (kind !== "choice") yield* fieldsOf(field);
+      } else if (isNamed) yield { name: String(name), field: {}, kind: "text" };
+  }
+}
+
+/** Keys of a field whose value is not shown as a sentence. */
+const NOT_SAID = new Set(["$ref", "$schema", "default", "format", "pattern", "title", "type"]);
+
+function asksInField({ name, field, kind }: Field): boolean {
+  const isNumber = kind === "number";
+  const words = [name, field.title, ...(Array.isArray(field.examples) ? field.examples : [])].filter(isText);
+  if (words.some(isNumber ? isSecretNumber : isSecretField)) return true;
+  const sentences = Object.entries(field).flatMap(([key, value]) =>
+    isText(value) && !NOT_SAID.has(key) ? [value] : [],
+  );
+  // A single word is a value, not a request.
+  if (isText(field.default) && /\s/.test(field.default)) sentences.push(field.default);
+  return sentences.some((text) => asksForSecret(text, { isNumber })) || (!isNumber && isMasked(field));
 }
 
 const ASKS = "asks for a password or another secret in a form";
@@ -128,7 +166,7 @@ function isText(value: unknown): value is string {
 function kindOf({ type, enum: values, oneOf, anyOf, items }: Raw): "text" | "number" | "choice" {
   const types = (Array.isArray(type) ? type : [type]).filter((name) => name !== "null");
   if (types.length === 1 && (types[0] === "boolean" || types[0] === "null")) return "choice";
-  if (Array.isArray(values) || isConstants(oneOf) || isConstants(anyOf)) return "choice";
+  if ((Array.isArray(values) && values.length > 0) || isConstants(oneOf) || isConstants(anyOf)) return "choice";
   if (types[0] === "array" && isRecord(items)) return kindOf(items);
   return types.length > 0 && types.every((name) => name === "number" || name === "integer") ? "number" : "text";
 }
