@@ -1,10 +1,14 @@
 // Approval means what it shows: whatever a model writes, the batch that is approved is the batch that runs.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fromStream } from "../../packages/agent/src/model/from-stream.js";
-import { repeatedKey } from "../../packages/core/src/index.js";
+import { repeatedKey, silentLogger } from "../../packages/core/src/index.js";
+import { listenHttp } from "../../packages/server/src/endpoints/http.js";
+import { serveOnStdio } from "../../packages/server/src/endpoints/stdio.js";
 import { readArguments, readSteps } from "../../packages/server/src/pipeline/read-steps.js";
+import { createTestService } from "../../packages/server/test/protocol/test-service.js";
 import { script } from "../e2e/agent-support.js";
 import { Place } from "../e2e/command.js";
 import { Terminal } from "../e2e/terminal.js";
@@ -122,6 +126,54 @@ describe("a model that repeats a key in the text of its arguments", () => {
     [`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`, undefined],
   ])("%.40s repeats %s", (text, key) => {
     expect(repeatedKey(text)).toBe(key);
+  });
+});
+
+describe("a call that repeats a key", () => {
+  const call = (args: string) =>
+    `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":${args}}}`;
+  const repeating = [
+    '{"operations":[],"operations":[{"op":"restore"}]}',
+    '{"operations":[],"oper\\u0061tions":[{"op":"restore"}]}',
+    '{"text":{"deep":[{"op":"add","op":"restore"}]}}',
+    '{"text":"a"},"arguments":{"text":"b"}',
+  ];
+  const handshake = `${JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-03-26", capabilities: {}, clientInfo: { name: "x", version: "1" } },
+  })}\n`;
+
+  it.each([...repeating, "batch"])("is refused over stdio: %s", async (args) => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const service = createTestService();
+    const serving = serveOnStdio({ service, logger: silentLogger, input, output, graceMs: 200 });
+    const line = args === "batch" ? `[${call(repeating[0] ?? "")}]` : call(args);
+    input.end(`${handshake}${line}\n`);
+    await serving;
+    const id = args === "batch" ? null : 7;
+    expect(String(output.read())).toContain(`"id":${id},"error":{"code":-32602,"message":"Invalid params: the message`);
+    expect(service.exchanges).toEqual([]);
+  });
+
+  it.each(repeating)("is refused over HTTP: %s", async (args) => {
+    const service = createTestService();
+    await using endpoint = await listenHttp({ service, logger: silentLogger, host: "127.0.0.1", port: 0 });
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    const response = await fetch(endpoint.url, { method: "POST", headers, body: call(args) });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      id: 7,
+      error: { message: expect.stringContaining("repeats the key") },
+    });
+    expect(service.exchanges).toEqual([]);
+  });
+
+  it("is found beside a text of many megabytes", () => {
+    const long = `"${"x".repeat(12_000_000)}"`;
+    expect(repeatedKey(`{"a":${long},"b":1,"a":2}`)).toBe("a");
+    expect(repeatedKey(`{"a":${long},"b":"a\\\\"}`)).toBeUndefined();
   });
 });
 

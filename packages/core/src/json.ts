@@ -21,8 +21,6 @@ export function parseUniqueJson(text: string): unknown {
   return repeatedKey(text) === undefined ? parseJson(text) : undefined;
 }
 
-const STRING = /"(?:[^"\\]|\\.)*"/y;
-
 /** Returns the first key that an object in this JSON text repeats, however it is escaped. Takes linear time. */
 export function repeatedKey(text: string): string | undefined {
   /** The keys of each open object; undefined for a list. */
@@ -33,20 +31,30 @@ export function repeatedKey(text: string): string | undefined {
     else if (character === "[") open.push(undefined);
     else if (character === "}" || character === "]") open.pop();
     else if (character === '"') {
-      STRING.lastIndex = at;
-      const literal = STRING.exec(text)?.[0];
+      const start = at;
+      at = endOfString(text, start);
       // Not JSON: the parser reports it.
-      if (literal === undefined) return undefined;
-      at += literal.length - 1;
+      if (at === -1) return undefined;
       const keys = open.at(-1);
       if (keys === undefined || !isFollowedByColon(text, at + 1)) continue;
-      const key = parseJson(literal);
+      const written = text.slice(start + 1, at);
+      const key = written.includes("\\") ? parseJson(`"${written}"`) : written;
       if (typeof key !== "string") return undefined;
       if (keys.has(key)) return key;
       keys.add(key);
     }
   }
   return undefined;
+}
+
+/** Returns where the string that begins at `start` ends; -1 if it does not. Not a regular expression: it can be long. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end;
+    while (text[before - 1] === "\\") before--;
+    if ((end - before) % 2 === 0) return end;
+  }
+  return -1;
 }
 
 function isFollowedByColon(text: string, from: number): boolean {

@@ -32,6 +32,7 @@ import { BodyBudget, checkPostHeaders, HttpGuard, readBody } from "./http-reques
 import { LegacySessions, type ReceivedBody, type SessionLimits } from "./legacy-sessions.js";
 import { doubtfulRequest, headerMismatch, ordinaryRequest } from "./modern-headers.js";
 import { type Principals, singleToken } from "./principals.js";
+import { answeredId, repeatedKeyError } from "./unique-keys.js";
 
 export { DEFAULT_PRINCIPAL, type Principals, tokenDigest } from "./principals.js";
 
@@ -264,6 +265,8 @@ class Endpoint {
     if (typeof text !== "string") return this.#turnAway(request, response, text);
     const value = parseJson(text);
     if (value === undefined) return refuse(response, NOT_JSON);
+    const repeated = repeatedKeyError(text, value);
+    if (repeated !== undefined) return refuse(response, { status: 400, error: repeated }, answeredId(value));
     if (isLegacy(request, value)) await this.#sessions.post(request, response, { value, principal });
     else await this.#modern.post(request, response, { value, principal });
   }

@@ -19,6 +19,7 @@ import { claimsModern, envelopeError, unsupportedVersion } from "../protocol/mod
 import type { Subscription } from "../protocol/modern-subscriptions.js";
 import { type ClientFacts, type Outlet, RequestContext } from "../protocol/request-context.js";
 import { toRpcError } from "../protocol/rpc-failures.js";
+import { answeredId, repeatedKeyError } from "./unique-keys.js";
 
 export class StdioConversation {
   readonly #protocol: Protocol;
@@ -53,6 +54,11 @@ export class StdioConversation {
     const value = parseJson(text);
     if (value === undefined) {
       this.#refuse(null, new RpcError(RPC_CODES.parseError, "Parse error: not valid JSON."));
+      return;
+    }
+    const repeated = repeatedKeyError(text, value);
+    if (repeated !== undefined) {
+      this.#refuse(answeredId(value), repeated);
       return;
     }
     if (Array.isArray(value)) {
