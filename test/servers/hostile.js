@@ -124,8 +124,13 @@ async function listTools(params, write) {
   const more = wholeNumber(options.tools, "--tools");
   const schemaBytes = wholeNumber(options["schema-bytes"], "--schema-bytes");
   const schemaLevels = wholeNumber(options["schema-levels"], "--schema-levels");
+  const before = Number(params.cursor ?? 0) * more;
   for (let number = 1; number <= more; number++) {
-    const tool = { name: `tool_${number}`, description: `Tool number ${number}.`, inputSchema: { type: "object" } };
+    const tool = {
+      name: `tool_${before + number}`,
+      description: `Tool number ${before + number}.`,
+      inputSchema: { type: "object" },
+    };
     await write(`${number === 1 ? separator : ","}${JSON.stringify(tool)}`);
   }
   if (schemaBytes > 0) {
