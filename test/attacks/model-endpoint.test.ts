@@ -91,6 +91,28 @@ describe("an endpoint from a repository's .env", () => {
   });
 });
 
+describe("a provider from a repository's .env", () => {
+  const endpoints = () => ({ OLLAMA_HOST: `127.0.0.1:${port}`, OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1` });
+
+  it.each([
+    ["TRUNKLINE_PROVIDER", "TRUNKLINE_PROVIDER=ollama\nTRUNKLINE_MODEL=x\n"],
+    ["TRUNKLINE_MODEL", "TRUNKLINE_MODEL=gpt-4.1\n"],
+    ["OPENAI_API_KEY", "OPENAI_API_KEY=sk-of-the-project-01\n"],
+  ])("named by %s does not get the user's key for another provider", async (_, dotEnv) => {
+    using place = repository(dotEnv);
+    seen.length = 0;
+    await place.run(["ask", "hello"], { ...endpoints(), TRUNKLINE_API_KEY: KEY });
+    expect(usersKeySent()).toBe(false);
+  });
+
+  it("gets that key if the user names it, too", async () => {
+    using place = repository("TRUNKLINE_PROVIDER=ollama\nTRUNKLINE_MODEL=x\n");
+    seen.length = 0;
+    await place.run(["ask", "hello", "--provider", "ollama"], { ...endpoints(), TRUNKLINE_API_KEY: KEY });
+    expect(usersKeySent()).toBe(true);
+  });
+});
+
 describe("an endpoint of the user", () => {
   it("in ~/.env gets the user's key from the environment", async () => {
     using place = repository("X=1", { home: `OPENAI_BASE_URL=http://127.0.0.1:${port}/v1` });

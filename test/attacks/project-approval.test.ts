@@ -90,6 +90,20 @@ describe("the approval of a project", () => {
     expect(place.startCount).toBe(0);
   });
 
+  it("is not needed for the user's own rules and servers, which its .env cannot switch off", async () => {
+    using place = new Approved();
+    const policy = { policy: { add: "deny" }, paths: { outside: "deny" }, mcpServers: { own: { command: "own" } } };
+    place.put(place.home, ".trunkline/settings.json", policy);
+    place.put(place.evil, "empty.json", { mcpServers: {} });
+    place.put(place.evil, ".env", "TRUNKLINE_MCP_FILE=empty.json");
+    const home = join(place.home, ".trunkline");
+    const { settings, servers } = await loadConfig({ cwd: place.evil, home, env: { HOME: place.home } });
+    expect(settings).toMatchObject({ policies: [{ add: "deny" }], paths: { outside: "deny" } });
+    expect(servers.map(({ name }) => name)).toEqual(["own"]);
+    const add = '[{"op":"add","params":{"name":"a","content":"b"}}]';
+    expect((await place.run(["execute", add], { cwd: place.evil })).stdout).toContain("DENIED");
+  });
+
   it("does not hold for another project that takes its place", async () => {
     using place = new Approved();
     await place.approve();

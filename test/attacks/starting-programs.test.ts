@@ -120,6 +120,8 @@ describe("a server from the user's settings", () => {
     ["command", { command: "${workspaceFolder}/sub/uvx" }],
     ["envFile", { command: "uvx", envFile: "${workspaceFolder}/.env" }],
     ["a relative envFile", { command: "uvx", envFile: ".env" }],
+    ["a relative cwd that leaves it", { command: "uvx", cwd: ".." }],
+    ["a relative envFile that leaves it", { command: "uvx", envFile: "../.env" }],
   ])("does not reach into an unapproved workspace through %s", async (_, entry) => {
     using place = new OpenedRepository({ settings: { x: entry } });
     place.program("uvx");

@@ -60,7 +60,8 @@ export async function findModelSettings(
   const isOther = flags.provider !== undefined && ofEnv !== undefined && ofEnv.value !== flags.provider;
   const own = (name: string) => (isOther ? undefined : env.get(name));
   const endpoint = flags.endpoint === undefined ? own("TRUNKLINE_ENDPOINT") : given(flags.endpoint);
-  const model = flags.model ?? own("TRUNKLINE_MODEL")?.value;
+  const namedModel = flags.model === undefined ? own("TRUNKLINE_MODEL") : given(flags.model);
+  const model = namedModel?.value;
   const name = flags.provider ?? ofEnv?.value ?? guessProvider(env, { endpoint: endpoint?.value, model });
   if (flags.script !== undefined && name !== "echo") {
     throw new TrunklineError("USAGE", "--script needs --provider echo.", { hint: "Add --provider echo." });
@@ -68,7 +69,13 @@ export async function findModelSettings(
   if (name === undefined) return undefined;
   const provider = namedProvider(name);
   const place = endpoint ?? usualEndpoint(env, provider.name);
-  const apiKey = keyFor(env, { provider, own, onlyFrom: await onlyKeyFile(context, place) });
+  // Whoever names the provider also decides where a key goes that belongs to no provider.
+  const telling = providerOfModel(model ?? "") === undefined ? undefined : namedModel;
+  const choice = flags.provider === undefined ? (ofEnv ?? telling ?? env.first(provider.keyVariables)) : undefined;
+  const ourKey = own("TRUNKLINE_API_KEY");
+  const isOurKey = endpoint !== undefined || choice === undefined || isOwn(context, choice);
+  const ours = isOurKey || ourKey?.file === choice?.file ? ourKey : undefined;
+  const apiKey = keyFor(env, { provider, ours, onlyFrom: await onlyKeyFile(context, place) });
   if (provider.format !== "echo") requireOwnEndpoint(context, place, apiKey);
   const options = {
     provider: provider.name,
@@ -296,14 +303,14 @@ function keyFor(
   env: Variables,
   options: {
     provider: ProviderInfo;
-    own: (name: string) => Value | undefined;
+    /** `TRUNKLINE_API_KEY`, unless someone else has chosen who would get it. */
+    ours: Value | undefined;
     onlyFrom: string | undefined;
   },
 ): Value | undefined {
-  const { provider, own, onlyFrom } = options;
+  const { provider, ours, onlyFrom } = options;
   if (provider.format === "echo") return undefined;
   const fits = ({ file }: Value) => onlyFrom === undefined || file === onlyFrom;
-  const ours = own("TRUNKLINE_API_KEY");
   if (ours !== undefined && fits(ours)) return ours;
   return env.first(
     provider.keyVariables.filter((name) => name !== "TRUNKLINE_API_KEY"),

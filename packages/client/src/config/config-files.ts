@@ -51,7 +51,11 @@ export async function findSources(options: FindOptions): Promise<{ sources: Conf
     const isOfWorkspace =
       named.scope === "project" || isWithin(await realPath(named.path), await realPath(workspaceFolder));
     const defaultCwd = isOfWorkspace ? { defaultCwd: workspaceFolder } : {};
-    return { sources: [{ ...named, kind: "mcp", workspaceFolder, ...defaultCwd }], workspaceFolder };
+    const source: ConfigSource = { ...named, kind: "mcp", workspaceFolder, ...defaultCwd };
+    const ofUser = userSettings(options.home, workspaceFolder);
+    // A repository's `.env` must not be able to switch off the user's own policy and servers.
+    const keepsUser = named.scope === "project" && !(await isSame(named.path, ofUser[0]?.path));
+    return { sources: keepsUser ? [source, ...ofUser] : [source], workspaceFolder };
   }
   const mcp = await findUpward("mcp.json", options);
   const settings = await findUpward("settings.json", { ...options, skipHome: true });
@@ -66,22 +70,26 @@ export async function findSources(options: FindOptions): Promise<{ sources: Conf
     workspaceFolder: folder ?? workspaceFolder,
     defaultCwd: folder ?? workspaceFolder,
   });
-  const user = (path: string, kind: ConfigSource["kind"]): ConfigSource => ({
-    path,
-    scope: "user",
-    kind,
-    workspaceFolder,
-  });
-  const sources = [mcp?.isHome ? user(join(mcp.folder, FOLDER, "mcp.json"), "mcp") : project("mcp.json", mcp?.folder)];
+  const sources: ConfigSource[] = [
+    mcp?.isHome
+      ? { path: join(mcp.folder, FOLDER, "mcp.json"), scope: "user", kind: "mcp", workspaceFolder }
+      : project("mcp.json", mcp?.folder),
+  ];
   const ofProject = project("settings.json", settings?.folder);
-  if (options.home === undefined) return { sources: [...sources, ofProject], workspaceFolder };
-  const ofUser = user(join(options.home, "settings.json"), "settings");
+  const [ofUser] = userSettings(options.home, workspaceFolder);
+  if (ofUser === undefined) return { sources: [...sources, ofProject], workspaceFolder };
   // In the home folder itself, or through a link, the project's file is also the user's file. It counts once, as the
   // user's.
   const isOne = (await isSame(dirname(ofProject.path), options.home)) || (await isSame(ofProject.path, ofUser.path));
   if (!isOne) sources.push(ofProject);
   sources.push(ofUser);
   return { sources, workspaceFolder };
+}
+
+/** Returns the user's own settings file, if there is a home for it. */
+function userSettings(home: string | undefined, workspaceFolder: string): ConfigSource[] {
+  if (home === undefined) return [];
+  return [{ path: join(home, "settings.json"), scope: "user", kind: "settings", workspaceFolder }];
 }
 
 /** Returns the folder and its parents, nearest first, up to the git root or else the file system root. */

@@ -73,7 +73,7 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   if (namedBy?.endsWith(".env")) {
     diagnostics.push({
       severity: "note",
-      message: `Using only the configuration file named by ${namedBy}.`,
+      message: `Using the configuration file named by ${namedBy} instead of the project's own.`,
       file: path,
     });
   }

@@ -43,10 +43,15 @@ export async function fieldsInWorkspace(
   const found: string[] = [];
   for (const [leaf, path] of fields) {
     if (leaf === undefined || path === undefined) continue;
-    if (/\$\{workspaceFolder/.test(leaf.text) || (!isFixed(leaf.text) && (await isInside(path, foreign))))
-      found.push(leaf.field);
+    const isChosen = /\$\{workspaceFolder/.test(leaf.text) || isRelative(leaf.text);
+    if (isChosen || (!isFixed(leaf.text) && (await isInside(path, foreign)))) found.push(leaf.field);
   }
   return found;
+}
+
+/** Whether a path starts at the opened folder, even if it leaves it: `..` is whatever is around that folder. */
+function isRelative(text: string): boolean {
+  return !isAbsolute(text) && !/^[~$]/.test(text);
 }
 
 /** Whether a path is the same whatever folder is open. */
