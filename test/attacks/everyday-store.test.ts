@@ -1,5 +1,5 @@
 // Everyday use asks nothing: what people and agents do with the store every day, without a terminal to ask on.
-import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { outcomeOf, Place, seen } from "../e2e/command.js";
@@ -19,6 +19,17 @@ const FILES = {
 };
 
 describe("everyday use asks nothing", () => {
+  it("the user's own store, if the home folder is a link", async () => {
+    using place = new Place({ "a.md": "pelicans" });
+    const home = join(place.base, "home-link");
+    symlinkSync(place.home, home);
+    mkdirSync(join(place.home, "notes"));
+    const env = { HOME: home };
+    expect(await place.run(["store", "add", place.cwd], { cwd: place.home, env })).toMatchObject({ code: 0 });
+    for (const cwd of [place.home, join(place.home, "notes"), home])
+      expect(await place.run(["store", "search", "pelicans"], { cwd, env })).toMatchObject({ code: 0, stderr: "" });
+  });
+
   it("a project with its own store: init, search, add, list, restore, agent calls, log and stats", async () => {
     using place = new Place(FILES);
     symlinkSync("docs/guide.md", join(place.cwd, "GUIDE.md"));

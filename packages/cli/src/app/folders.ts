@@ -130,7 +130,8 @@ export async function namesIn(folder: string): Promise<string[]> {
 function projectFolder(cwd: string, home: string, name: string): string | undefined {
   for (const folder of foldersUpward(cwd)) {
     const own = join(folder, ".trunkline");
-    if (own !== home && isFolderSync(join(own, name))) return join(own, name);
+    // The home folder itself can be a link, while the current folder never contains one.
+    if (isFolderSync(join(own, name)) && realFolder(own) !== realFolder(home)) return join(own, name);
     if (isThere(join(folder, ".git"))) return undefined;
   }
   return undefined;
