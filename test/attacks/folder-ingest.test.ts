@@ -25,6 +25,8 @@ function placeWithSecrets(): Place {
     ".ssh/config",
     ".kube/config",
     ".gnupg/pubring.kbx",
+    ".npmrc~",
+    "server.pem.old",
     "backup/.config/gh/hosts.yml",
   ];
   const place = new Place({
@@ -65,11 +67,11 @@ describe("secrets in a folder are left out", () => {
     const { left_out, files, skipped, problems } = JSON.parse(stdout);
     expect([files, left_out.sensitive, left_out.folders.sort()]).toEqual([
       3,
-      14,
+      16,
       [".aws", ".gnupg", ".kube", ".ssh", "gh"],
     ]);
     expect(skipped).toBe(left_out.sensitive + problems.length);
-    expect(stderr).toMatch(/^Skipped 14 sensitive files, \.aws\//m);
+    expect(stderr).toMatch(/^Skipped 16 sensitive files, \.aws\//m);
   });
 
   it("even if a glob asks for them", async () => {
@@ -115,8 +117,27 @@ describe("secrets in a folder are left out", () => {
     await seen(watching.stdout, /z-last\.md/);
     watching.kill("SIGINT");
     const { stderr } = await ended;
-    expect(stderr).toContain("Skipped 14 sensitive files");
+    expect(stderr).toContain("Skipped 16 sensitive files");
     expect((await place.run(["store", "grep", SECRET])).stdout).toBe("");
+  });
+
+  it("whatever the name of a private key is, and it can be added by naming it", async () => {
+    const key = (kind: string) => `\n-----BEGIN ${kind}PRIVATE KEY-----\n${SECRET}\n-----END ${kind}PRIVATE KEY-----\n`;
+    using place = new Place({
+      deploy: key("OPENSSH "),
+      "config/prod.txt": key(""),
+      "putty.txt": `PuTTY-User-Key-File-3: ssh-ed25519\n${SECRET}`,
+      "a.md": "A key begins with\n-----BEGIN PRIVATE KEY-----\n",
+    });
+    const { stderr } = await place.run(["store", "add", "."]);
+    expect(stderr).toContain("Skipped 3 sensitive files");
+    expect(await pathsIn(place)).toEqual([join(place.cwd, "a.md")]);
+    // A document of an earlier version goes away, too.
+    place.write("a.md", key("RSA "));
+    await place.run(["init"]);
+    expect((await place.run(["store", "grep", "PRIVATE"])).stdout).toBe("");
+    await place.run(["store", "add", "deploy"]);
+    expect(await pathsIn(place)).toEqual([join(place.cwd, "deploy")]);
   });
 
   it("but a person can add one by naming it", async () => {

@@ -112,12 +112,25 @@ describe("a client over stdio without elicitation", () => {
   });
 
   it("does not reach secrets in its workspace by naming them", async () => {
-    using machine = new Machine({ "code/app/certs/server.key": "KEY", "code/app/.env.example": "TOKEN=" });
+    using machine = new Machine({
+      "code/app/certs/server.key": "KEY",
+      "code/app/deploy": "-----BEGIN OPENSSH PRIVATE KEY-----\nKEY\n",
+      "code/app/.npmrc~": "KEY",
+      "code/app/.env.example": "TOKEN=",
+    });
     const { project } = machine;
     symlinkSync(join(project, ".env"), join(project, "readme.md"));
     await using served = await serveIn(machine);
-    for (const path of [".env", "./src/../.env", join(project, ".env"), "certs/server.key", "readme.md"])
-      expect(await attempt(served, "add", { path }), path).toMatchObject({ code: "DENIED" });
+    const secrets = [
+      ".env",
+      "./src/../.env",
+      join(project, ".env"),
+      "certs/server.key",
+      "readme.md",
+      "deploy",
+      ".npmrc~",
+    ];
+    for (const path of secrets) expect(await attempt(served, "add", { path }), path).toMatchObject({ code: "DENIED" });
     expect(await attempt(served, "add", { path: ".env.example" })).not.toHaveProperty("code");
     for (const path of [".", project, "src/.."]) await attempt(served, "add", { path, include: [".env", "certs/*"] });
     expect(JSON.stringify((await served.query("list")).value)).not.toMatch(/\.env"|server\.key/);
@@ -138,6 +151,11 @@ describe("a client over stdio without elicitation", () => {
       ".github/workflows/ci.yml",
       ".Vscode/settings.json",
       "sub/.bashrc",
+      "vendor/bare/HEAD",
+      ".hg/hgrc",
+      ".tekton/build.yaml",
+      ".pnp.cjs",
+      ".direnvrc",
     ];
     for (const name of [...names, "ordinary.txt"]) await attempt(served, "add", { ...evil, name });
     const result = await attempt(served, "restore", {

@@ -100,7 +100,7 @@ export {
 } from "./ports.js";
 export { MIN_SECRET_LENGTH, Redactor, secretForms } from "./redaction.js";
 export { hasControls, printable, printableJson, printableLines, replaceControls, toOneLine } from "./safe-text.js";
-export { isSensitiveToRead, isSensitiveToWrite } from "./sensitive-paths.js";
+export { beginsPrivateKey, isSensitiveToRead, isSensitiveToWrite, TELLING_BYTES } from "./sensitive-paths.js";
 export { headOf, jsonBytes, type Shrunk, shareOut, shrink, spanShrinker } from "./shrink.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";

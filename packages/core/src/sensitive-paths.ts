@@ -1,5 +1,6 @@
 // Files that a client needs the user's permission for, wherever they are: files that hold secrets (to read), and files
-// that other programs execute or obey (to write). Recognised by name alone, in any spelling a file system accepts.
+// that other programs execute or obey (to write). Recognised by name, in any spelling a file system accepts. Private keys
+// are also recognised by how they begin, because people name them as they like.
 import { comparableName } from "./guarded-paths.js";
 
 /** Files and folders of secrets by name. A folder stands for everything in it. */
@@ -18,6 +19,17 @@ const SECRET_NAMES = new Set([
   ".s3cfg",
   ".boto",
   ".htpasswd",
+  ".vault_pass",
+  ".authinfo",
+  ".authinfo.gpg",
+  ".databrickscfg",
+  ".dev.vars",
+  ".flaskenv",
+  ".credentials.json",
+  "rclone.conf",
+  "wallet.dat",
+  "secring.gpg",
+  "google_compute_engine",
   "application_default_credentials.json",
   // Folders of keys and credentials.
   ".aws",
@@ -28,6 +40,8 @@ const SECRET_NAMES = new Set([
   ".password-store",
   // Browser profiles and what is in them.
   ".mozilla",
+  ".librewolf",
+  ".thunderbird",
   "cookies.sqlite",
   "logins.json",
   "key4.db",
@@ -37,6 +51,8 @@ const SECRET_NAMES = new Set([
 /** The same for names that are ordinary elsewhere. */
 const SECRET_PATHS = [
   ".docker/config.json",
+  ".codex/auth.json",
+  ".oci/config",
   ".cargo/credentials",
   ".cargo/credentials.toml",
   ".gem/credentials",
@@ -49,6 +65,8 @@ const SECRET_PATHS = [
   ".local/share/kwalletd",
   "library/keychains",
   ".config/google-chrome",
+  ".config/google-chrome-beta",
+  ".config/google-chrome-unstable",
   ".config/chromium",
   ".config/bravesoftware",
   ".config/microsoft-edge",
@@ -56,6 +74,7 @@ const SECRET_PATHS = [
   ".config/opera",
   "snap/chromium",
   "snap/firefox",
+  "application support/arc",
   "application support/google/chrome",
   "application support/chromium",
   "application support/firefox",
@@ -76,7 +95,7 @@ const SECRET_PATTERNS = [
   // id_rsa, id_ed25519_work, id_rsa.bak; not id_rsa.pub or id_rsa_test.go
   /^id_(?:rsa|dsa|ecdsa|ed25519|xmss)(?:[_-][^.]*)?(?:\.(?:bak|backup|old|orig|\d+))?$/,
   /^ssh_host_.*_key$/,
-  /\.(?:key|pem|p12|pfx|p8|ppk|jks|keystore|kdbx|keychain|keychain-db)$/,
+  /\.(?:key|pem|p12|pfx|pkcs12|p8|ppk|jks|keystore|kdbx|keychain|keychain-db)$/,
   /^\..+_history$/,
 ];
 
@@ -96,6 +115,18 @@ const OBEYED_NAMES = new Set([
   ".codex",
   ".gemini",
   ".windsurf",
+  ".vscode-insiders",
+  ".vscode-server",
+  ".vscodium",
+  ".theia",
+  ".trae",
+  ".augment",
+  ".qodo",
+  ".warp",
+  ".rules",
+  "agent.md",
+  "crush.json",
+  ".crush.json",
   ".idea",
   ".zed",
   ".fleet",
@@ -111,6 +142,7 @@ const OBEYED_NAMES = new Set([
   "opencode.json",
   "opencode.jsonc",
   ".aider.conf.yml",
+  ".aider.conf.yaml",
   ".devcontainer",
   ".devcontainer.json",
   "claude.md",
@@ -123,7 +155,10 @@ const OBEYED_NAMES = new Set([
   ".clinerules",
   ".goosehints",
   "copilot-instructions.md",
-  // Git hooks and settings; `.git` itself is reserved.
+  // Git hooks and settings, and other version control; `.git` itself is reserved.
+  ".hg",
+  ".jj",
+  ".svn",
   ".husky",
   ".githooks",
   ".gitconfig",
@@ -153,11 +188,37 @@ const OBEYED_NAMES = new Set([
   "appveyor.yml",
   ".appveyor.yml",
   "jenkinsfile",
+  ".tekton",
+  ".azure-pipelines",
+  ".pipelines",
+  ".builds",
+  ".build.yml",
+  "buildspec.yml",
+  "buildspec.yaml",
+  "cloudbuild.yaml",
+  "cloudbuild.yml",
+  "codemagic.yaml",
+  "wercker.yml",
+  "bitrise.yml",
+  ".cirrus.star",
   // Shells and programs that read a start-up file.
   ".profile",
   ".login",
   ".logout",
   ".inputrc",
+  ".direnvrc",
+  ".rvmrc",
+  ".xonshrc",
+  ".pam_environment",
+  ".psqlrc",
+  ".sqliterc",
+  ".rprofile",
+  ".renviron",
+  ".ghci",
+  ".pdbrc",
+  ".octaverc",
+  ".mailcap",
+  ".vim",
   ".xinitrc",
   ".xprofile",
   ".xsession",
@@ -184,6 +245,13 @@ const OBEYED_NAMES = new Set([
   ".yarnrc",
   ".yarnrc.yml",
   ".pnpmfile.cjs",
+  ".pnp.cjs",
+  ".pnp.loader.mjs",
+  "bunfig.toml",
+  ".bazelrc",
+  ".condarc",
+  ".pydistutils.cfg",
+  "pip.ini",
   "pip.conf",
   ".pip",
   ".mise.toml",
@@ -199,11 +267,26 @@ const OBEYED_PATHS = [
   ".github/instructions",
   ".github/hooks",
   ".gitea/workflows",
+  ".gitea/actions",
   ".forgejo/workflows",
+  ".forgejo/actions",
+  ".gitlab/ci",
+  ".yarn/releases",
+  ".yarn/plugins",
+  ".gradle/init.gradle",
+  ".m2/settings.xml",
   ".cargo/config",
   ".cargo/config.toml",
   ".bundle/config",
   ".config/fish",
+  ".config/direnv",
+  ".config/nushell",
+  ".config/powershell",
+  ".config/environment.d",
+  ".config/code/user",
+  ".config/cursor/user",
+  "application support/code/user",
+  "application support/cursor/user",
   ".config/git",
   ".config/nvim",
   ".config/systemd",
@@ -217,6 +300,7 @@ const OBEYED_PATTERNS = [
   // .bashrc, .zshenv, .bash_profile, .zshrc.local …
   /^\.(?:ba|z|k|mk|c|tc|da|fi)?sh(?:rc|env|_profile|_login|_logout|_aliases)(?:\..+)?$/,
   /^\.z(?:profile|login|logout)$/,
+  /profile\.ps1$/,
   /\.code-workspace$/,
   // Prompts that Trunkline serves.
   /^prompt-.*\.md$/,
@@ -231,6 +315,15 @@ export function isSensitiveToRead(path: string): boolean {
   return hasName(parts, SECRET_NAMES) || hasPath(parts, SECRET_PATHS) || parts.some(isSecretName);
 }
 
+/** How many bytes {@link beginsPrivateKey} needs. */
+export const TELLING_BYTES = 128;
+
+/** Whether a file that begins with these bytes is a private key. Text that merely mentions one begins differently. */
+export function beginsPrivateKey(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, TELLING_BYTES)).toString("utf8");
+  return /^\s*(?:-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d)/.test(text);
+}
+
 /**
  * Whether other programs would execute or obey a file at this path: settings of editors and agents, hooks, CI
  * workflows, shell profiles. Files of secrets count too, since they decide which account and host a program uses.
@@ -238,11 +331,18 @@ export function isSensitiveToRead(path: string): boolean {
 export function isSensitiveToWrite(path: string): boolean {
   const parts = partsOf(path);
   if (hasName(parts, OBEYED_NAMES) || hasPath(parts, OBEYED_PATHS)) return true;
+  // Git takes every folder with a file called HEAD, objects and refs for a repository, and runs what its config says.
+  if (parts.at(-1) === "head") return true;
   return parts.some((part) => OBEYED_PATTERNS.some((pattern) => pattern.test(part))) || isSensitiveToRead(path);
 }
 
+/** What editors and people add to the name of a copy: `.npmrc~`, `.netrc.bak`, `server.pem.old`. */
+const COPY = /(?:~|\.(?:bak|backup|old|orig|save|swp|\d+))$/;
+
 function isSecretName(part: string): boolean {
-  return SECRET_PATTERNS.some((pattern) => pattern.test(part)) && !SHARED.test(part);
+  if (SHARED.test(part)) return false;
+  const original = part.replace(COPY, "");
+  return SECRET_PATTERNS.some((pattern) => pattern.test(part) || pattern.test(original)) || SECRET_NAMES.has(original);
 }
 
 function hasName(parts: readonly string[], names: ReadonlySet<string>): boolean {

@@ -2,8 +2,11 @@
 // client may use; otherwise the user is asked, once for all paths of an operation. The program's own folders and Git's
 // are off limits to all clients, because files written there decide what gets run. The person at the terminal is not
 // confined.
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import {
+  beginsPrivateKey,
   type FileLimits,
   hasReservedName,
   isSensitiveToRead,
@@ -11,6 +14,8 @@ import {
   isWithin,
   LOCAL_PRINCIPAL,
   printable,
+  systemCodeOf,
+  TELLING_BYTES,
   TrunklineError,
 } from "@trunkline/core";
 import { DEFAULT_PRINCIPAL, type Exchange } from "../interfaces/exchange.js";
@@ -157,8 +162,10 @@ export class Places {
       if (use === "create" && (await hookFolders(dirname(real), outer)).some((hooks) => isWithin(real, hooks)))
         return around.includes(real) ? undefined : "obeyed";
       // The files in an output folder are judged one by one when they are written.
-      if (use === "write" || around.some((folder) => !isSensitive(below(real, folder)))) return undefined;
-      return use === "read" ? "secret" : "obeyed";
+      if (use === "write") return undefined;
+      const isNamedSensitive = around.every((folder) => isSensitive(below(real, folder)));
+      if (use === "create") return isNamedSensitive ? "obeyed" : undefined;
+      return isNamedSensitive || (!around.includes(real) && (await isPrivateKeyFile(real))) ? "secret" : undefined;
     };
     const concern = await concernIn(await this.folders.known(context.exchange.caller, fileUse));
     if (concern !== "outside") return concern;
@@ -252,6 +259,20 @@ export class Places {
         data,
       });
     }
+  }
+}
+
+/** Whether a file is a private key, whatever its name. False for anything that cannot be read: using it reports why. */
+async function isPrivateKeyFile(path: string): Promise<boolean> {
+  try {
+    // Non-blocking, so that a pipe cannot keep the call waiting.
+    await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    if (!(await file.stat()).isFile()) return false;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(TELLING_BYTES), 0, TELLING_BYTES, 0);
+    return beginsPrivateKey(buffer.subarray(0, bytesRead));
+  } catch (error) {
+    if (systemCodeOf(error) === undefined) throw error;
+    return false;
   }
 }
 

@@ -15,7 +15,7 @@ import type { Call } from "../engine/threads/rpc.js";
 import { worthSending } from "../engine/writing/store-content.js";
 import type { DocumentMover } from "./change.js";
 import { type Batch, DocumentBatcher } from "./document-batch.js";
-import { factsOf, readSmallFile, uploadLargeFile, WHOLE_FILE_BYTES } from "./file-content.js";
+import { factsOf, isPrivateKeyError, readSmallFile, uploadLargeFile, WHOLE_FILE_BYTES } from "./file-content.js";
 import { problemText, walk } from "./walk.js";
 
 /** Parameters of `add` as the mover receives them: paths are absolute, content is bytes. */
@@ -181,7 +181,12 @@ async function addFolder(
         size += taken.size;
       } catch (error) {
         if (isFatal(error)) throw error;
-        problems.push({ path, message: problemText(error) });
+        if (!isPrivateKeyError(error)) problems.push({ path, message: problemText(error) });
+        else {
+          leftOut.sensitive++;
+          // It is removed if it was added before.
+          if (before !== undefined) known.set(path, before);
+        }
       }
     }
     if (performance.now() - reported > 200) {
@@ -252,7 +257,7 @@ function isUnchanged(before: KnownFile, now: { mode: number; mtimeUs: number; in
 export async function takeFile(
   env: DocumentMover,
   batcher: DocumentBatcher,
-  target: { path: string; source?: string; size: number; known: KnownFile | undefined },
+  target: { path: string; source?: string; size: number; known: KnownFile | undefined; isNamed?: boolean },
   call: Call,
 ): Promise<{ hash: string; size: number }> {
   const { path, source = path } = target;
@@ -269,6 +274,7 @@ export async function takeFile(
   const { file, prepared, size, hash } = readSmallFile(source, {
     isStored,
     followLinks,
+    refuseKeys: target.source !== undefined && target.isNamed !== true,
     known: known === undefined ? undefined : hexOf(known.hash),
   });
   if (prepared === undefined && known !== undefined) {

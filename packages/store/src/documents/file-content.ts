@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
-import { TrunklineError } from "@trunkline/core";
+import { beginsPrivateKey, isTrunklineError, TrunklineError } from "@trunkline/core";
 import { cutPoint, MAX_CHUNK_BYTES } from "../engine/content/chunker.js";
 import {
   type IsStored,
@@ -44,10 +44,19 @@ function nowUs(): number {
   return Math.round((performance.timeOrigin + performance.now()) * 1000);
 }
 
-/** Reads a small file. `known` is its previous hash: if the file is unchanged, nothing is prepared. */
+interface SmallFileOptions {
+  readonly isStored: IsStored;
+  /** The file's previous hash: if it is unchanged, nothing is prepared. */
+  readonly known: string | undefined;
+  readonly followLinks?: boolean;
+  /** Throws if the file is a private key. See {@link isPrivateKeyError}. */
+  readonly refuseKeys?: boolean;
+}
+
+/** Reads a small file. */
 export function readSmallFile(
   path: string,
-  { isStored, known, followLinks = true }: { isStored: IsStored; known: string | undefined; followLinks?: boolean },
+  { isStored, known, followLinks = true, refuseKeys = false }: SmallFileOptions,
 ): { file: FileFacts; size: number; prepared: PreparedContent | undefined; hash: string } {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const checkedUs = nowUs();
@@ -56,6 +65,7 @@ export function readSmallFile(
       return same(before, fstatSync(fd)) && bytes.length === before.size ? { bytes, before } : undefined;
     });
     if (result === undefined) continue;
+    if (refuseKeys && beginsPrivateKey(result.bytes)) throw privateKey(path);
     const hash = sha256(result.bytes);
     const prepared = hash === known ? undefined : prepareContent(result.bytes, isStored, hash);
     return { file: factsOf(result.before, checkedUs), size: result.bytes.length, prepared, hash };
@@ -194,6 +204,18 @@ function readWhole(fd: number, size: number): Uint8Array {
 
 function same(before: Stats, after: Stats): boolean {
   return before.size === after.size && before.mtimeMs === after.mtimeMs && before.ino === after.ino;
+}
+
+/** Whether a file was refused because it is a private key. */
+export function isPrivateKeyError(error: unknown): boolean {
+  return isTrunklineError(error, "DENIED") && error.data?.privateKey === true;
+}
+
+function privateKey(path: string): TrunklineError {
+  return new TrunklineError("DENIED", `${path} is a private key.`, {
+    hint: "Add it by naming the file itself.",
+    data: { privateKey: true },
+  });
 }
 
 function changedWhileRead(path: string): TrunklineError {

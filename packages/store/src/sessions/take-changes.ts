@@ -6,6 +6,7 @@ import type { FileProblem, WatchedChange } from "../contract/index.js";
 import { takeFile } from "../documents/add.js";
 import type { DocumentMover } from "../documents/change.js";
 import { DocumentBatcher } from "../documents/document-batch.js";
+import { isPrivateKeyError } from "../documents/file-content.js";
 import { problemText } from "../documents/walk.js";
 import { Guard } from "../engine/files/guard.js";
 import { hasIgnoreFile, isLarge } from "../engine/files/left-out.js";
@@ -48,10 +49,11 @@ export async function takeChanges(env: DocumentMover, params: TakeChangesParams,
       const source = realpathSync(path);
       const stats = lstatSync(source);
       if (stats.isFile() && mayTake(source, stats.size)) {
-        await takeFile(env, batcher, { path, source, size: stats.size, known: undefined }, call);
+        const file = { path, source, size: stats.size, known: undefined, isNamed: source === realRoot };
+        await takeFile(env, batcher, file, call);
       }
     } catch (error) {
-      if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) gone.push(path);
+      if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "") || isPrivateKeyError(error)) gone.push(path);
       else if (isTrunklineError(error) && error.data?.sqlite !== undefined) throw error;
       else problems.push({ path, message: problemText(error) });
     }
