@@ -48,22 +48,22 @@ export {
 export { hasReservedName, isInside, isReservedName, isWithin } from "./guarded-paths.js";
 export { isRecord, parseJson, parseUniqueJson, repeatedKey } from "./json.js";
 export {
-  ByteOutput,
   checkJson,
-  compactJson,
   countOf,
+  decodedText,
   fieldMap,
   fieldOf,
   fieldsOf,
   hasFewValues,
-  indentedJson,
   itemsOf,
+  recordOfText,
   type Span,
   spanKind,
   spanText,
   spanValue,
   wholeSpan,
 } from "./json-bytes.js";
+export { ByteOutput, compactJson, indentedJson } from "./json-bytes-format.js";
 export { type LargeResult, LargeValue, type SerializedValue, wholeOf } from "./large-value.js";
 export { isSecretName, REDACTED, redactedArgs, redactedUrl, secretsInArgs, secretsInUrl } from "./literal-secrets.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
@@ -101,7 +101,7 @@ export {
 export { MIN_SECRET_LENGTH, Redactor, secretForms } from "./redaction.js";
 export { hasControls, printable, printableJson, printableLines, replaceControls, toOneLine } from "./safe-text.js";
 export { beginsPrivateKey, isSensitiveToRead, isSensitiveToWrite, TELLING_BYTES } from "./sensitive-paths.js";
-export { headOf, jsonBytes, type Shrunk, shareOut, shrink, spanShrinker } from "./shrink.js";
+export { headOf, jsonBytes, type Shrunk, shareOut, shrink, shrinkSpan } from "./shrink.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";
 export { type PathReading, parsePath, readPath, type Segment } from "./value-paths.js";

@@ -1,5 +1,6 @@
 // JSON as bytes, read without building objects: an answer of 30 MB can be millions of values, and parsing it would take
 // many times its memory. A span is a value in such a text. All functions are iterative, so any depth is safe.
+import { isAscii } from "node:buffer";
 
 /** A value in a JSON text. */
 export interface Span {
@@ -8,28 +9,52 @@ export interface Span {
   readonly end: number;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
-const OPEN_RECORD = 0x7b;
-const CLOSE_RECORD = 0x7d;
+export const QUOTE = 0x22;
+export const BACKSLASH = 0x5c;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_LIST = 0x5b;
+export const CLOSE_LIST = 0x5d;
+export const OPEN_RECORD = 0x7b;
+export const CLOSE_RECORD = 0x7d;
 const MINUS = 0x2d;
-const NEWLINE = 0x0a;
-const BLANK = 0x20;
+export const NEWLINE = 0x0a;
+export const BLANK = 0x20;
 
-/** Returns why bytes are not usable as one JSON value; undefined if they are. */
+/** What is known about a large value, so that it is not scanned again. */
+interface Landmark {
+  readonly end: number;
+  readonly count?: number | undefined;
+}
+
+/** A value above this size gets a landmark. */
+const LANDMARK_BYTES = 16 * 1024;
+/** By text, then by the start of the value. */
+const landmarks = new WeakMap<Uint8Array, Map<number, Landmark>>();
+
+function landmarkAt(bytes: Uint8Array, start: number): Landmark | undefined {
+  return landmarks.get(bytes)?.get(start);
+}
+
+function addLandmark(bytes: Uint8Array, start: number, landmark: Landmark): void {
+  const known = landmarks.get(bytes) ?? new Map<number, Landmark>();
+  landmarks.set(bytes, known.set(start, landmark));
+}
+
+/** Returns why bytes are not usable as one JSON value; undefined if they are. Remembers where large values end. */
 export function checkJson(bytes: Uint8Array, { maxDepth }: { maxDepth: number }): "invalid" | "deep" | undefined {
   const open = new Uint8Array(maxDepth);
+  const starts = new Uint32Array(maxDepth);
+  const counts = new Uint32Array(maxDepth);
   let depth = 0;
   let at = afterSpace(bytes, 0);
   for (;;) {
     const byte = bytes[at];
     if (byte === OPEN_LIST || byte === OPEN_RECORD) {
       if (depth === maxDepth) return "deep";
-      open[depth++] = byte;
+      open[depth] = byte;
+      starts[depth] = at;
+      counts[depth++] = 1;
       at = afterSpace(bytes, at + 1);
       if (bytes[at] === closing(byte)) {
         depth--;
@@ -40,8 +65,10 @@ export function checkJson(bytes: Uint8Array, { maxDepth }: { maxDepth: number })
         continue;
       }
     } else {
+      const start = at;
       at = byte === QUOTE ? afterCheckedText(bytes, at) : afterCheckedScalar(bytes, at);
       if (at < 0) return "invalid";
+      if (at - start > LANDMARK_BYTES) addLandmark(bytes, start, { end: at });
     }
     for (;;) {
       at = afterSpace(bytes, at);
@@ -49,6 +76,7 @@ export function checkJson(bytes: Uint8Array, { maxDepth }: { maxDepth: number })
       const container = open[depth - 1] as number;
       const next = bytes[at];
       if (next === COMMA) {
+        counts[depth - 1] = (counts[depth - 1] as number) + 1;
         at = afterSpace(bytes, at + 1);
         if (container === OPEN_RECORD) at = afterKey(bytes, at);
         if (at < 0) return "invalid";
@@ -57,15 +85,17 @@ export function checkJson(bytes: Uint8Array, { maxDepth }: { maxDepth: number })
       if (next !== closing(container)) return "invalid";
       depth--;
       at++;
+      const start = starts[depth] as number;
+      if (at - start > LANDMARK_BYTES) addLandmark(bytes, start, { end: at, count: counts[depth] });
     }
   }
 }
 
-function closing(open: number): number {
+export function closing(open: number): number {
   return open === OPEN_LIST ? CLOSE_LIST : CLOSE_RECORD;
 }
 
-function afterSpace(bytes: Uint8Array, from: number): number {
+export function afterSpace(bytes: Uint8Array, from: number): number {
   let at = from;
   for (;;) {
     const byte = bytes[at];
@@ -84,7 +114,8 @@ function afterKey(bytes: Uint8Array, at: number): number {
 }
 
 function afterCheckedText(bytes: Uint8Array, from: number): number {
-  for (let at = from + 1; at < bytes.length; at++) {
+  const { length } = bytes;
+  for (let at = from + 1; at < length; at++) {
     const byte = bytes[at] as number;
     if (byte === QUOTE) return at + 1;
     if (byte < BLANK) return -1;
@@ -92,12 +123,13 @@ function afterCheckedText(bytes: Uint8Array, from: number): number {
     const escaped = bytes[++at];
     if (escaped === 0x75) {
       for (let digit = 0; digit < 4; digit++) if (!isHex(bytes[++at])) return -1;
-    } else if (escaped === undefined || !SIMPLE_ESCAPES.has(escaped)) return -1;
+    } else if (escaped === undefined || SIMPLE_ESCAPES[escaped] !== 1) return -1;
   }
   return -1;
 }
 
-const SIMPLE_ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
+const SIMPLE_ESCAPES = new Uint8Array(256);
+for (const escaped of Buffer.from('"\\/bfnrt')) SIMPLE_ESCAPES[escaped] = 1;
 
 function isHex(byte: number | undefined): boolean {
   if (byte === undefined) return false;
@@ -142,10 +174,27 @@ export function wholeSpan(bytes: Uint8Array): Span {
   return { bytes, start, end: afterValue(bytes, start) };
 }
 
-function afterText(bytes: Uint8Array, from: number): number {
-  for (let quote = bytes.indexOf(QUOTE, from + 1); ; quote = bytes.indexOf(QUOTE, quote + 1)) {
+/** Most texts are short, and a loop finds their ends faster than a native search would. */
+const SHORT_TEXT_BYTES = 200;
+
+export function afterText(bytes: Uint8Array, from: number): number {
+  const soon = Math.min(bytes.length, from + SHORT_TEXT_BYTES);
+  let at = from + 1;
+  for (; at < soon; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) at++;
+  }
+  let isUnknown = false;
+  // `at` is not escaped here, but what precedes it may be a backslash that is.
+  for (let quote = bytes.indexOf(QUOTE, at); ; quote = bytes.indexOf(QUOTE, quote + 1)) {
+    if (!isUnknown && quote - from > LANDMARK_BYTES) {
+      const landmark = landmarkAt(bytes, from);
+      if (landmark !== undefined) return landmark.end;
+      isUnknown = true;
+    }
     let backslashes = 0;
-    while (bytes[quote - 1 - backslashes] === BACKSLASH) backslashes++;
+    while (quote - 1 - backslashes >= at && bytes[quote - 1 - backslashes] === BACKSLASH) backslashes++;
     if (backslashes % 2 === 0) return quote + 1;
   }
 }
@@ -153,7 +202,13 @@ function afterText(bytes: Uint8Array, from: number): number {
 function afterValue(bytes: Uint8Array, from: number): number {
   let depth = 0;
   let at = from;
+  let askAt = from + LANDMARK_BYTES;
   for (;;) {
+    if (at > askAt) {
+      const landmark = landmarkAt(bytes, from);
+      if (landmark !== undefined) return landmark.end;
+      askAt = Number.POSITIVE_INFINITY;
+    }
     const byte = bytes[at];
     if (byte === QUOTE) at = afterText(bytes, at);
     else if (byte === OPEN_LIST || byte === OPEN_RECORD) {
@@ -235,8 +290,17 @@ export function fieldOf(record: Span, name: string): Span | undefined {
   return found;
 }
 
-/** The number of items of a list, or of fields of a record. */
-export function countOf({ bytes, start }: Span): number {
+/** The number of items of a list, of fields of a record, or of UTF-16 units of a text. */
+export function countOf(span: Span): number {
+  const { bytes, start, end } = span;
+  const known = end - start > LANDMARK_BYTES ? landmarkAt(bytes, start)?.count : undefined;
+  if (known !== undefined) return known;
+  const count = spanKind(span) === "text" ? decodedText(span).length : countParts(span);
+  if (end - start > LANDMARK_BYTES) addLandmark(bytes, start, { end, count });
+  return count;
+}
+
+function countParts({ bytes, start }: Span): number {
   let at = afterSpace(bytes, start + 1);
   if (bytes[at] === CLOSE_LIST || bytes[at] === CLOSE_RECORD) return 0;
   let count = 1;
@@ -270,117 +334,60 @@ export function hasFewValues({ bytes, start, end }: Span, most: number): boolean
   return true;
 }
 
-/** The JSON of a value on one line. */
-export function compactJson({ bytes, start, end }: Span): Uint8Array {
-  const source = bytes.subarray(start, end);
-  if (!source.includes(NEWLINE) && !source.includes(0x0d)) return source;
-  const out = new ByteOutput(end - start);
-  for (let at = start; at < end; ) {
+const PIECE_BYTES = 64 * 1024;
+/** The longest sequence that must be decoded as one: the escapes of two surrogates. */
+const LONGEST_ESCAPE = 12;
+
+/** Returns a position from `from` on, at most `end`, where a text can be cut: not within an escape or a character. */
+function cutOf(bytes: Uint8Array, from: number, end: number): number {
+  let clear = 0;
+  for (let at = Math.max(0, from - LONGEST_ESCAPE); at < end; at++) {
     const byte = bytes[at] as number;
-    if (byte === QUOTE) {
-      const after = afterText(bytes, at);
-      out.copy(bytes.subarray(at, after));
-      at = after;
-      continue;
-    }
-    if (byte > BLANK) out.byte(byte);
-    at++;
+    if (clear >= LONGEST_ESCAPE && at >= from && (byte & 0xc0) !== 0x80) return at;
+    clear = byte === BACKSLASH ? 0 : clear + 1;
   }
-  return out.take();
+  return end;
 }
 
-/** Values deeper than this stay on one line: indenting them could multiply the size. */
-const INDENTED_LEVELS = 6;
-
-/**
- * Formats a value with one line per part, like `JSON.stringify(value, null, 1)`, and with the escapes of characters
- * outside ASCII decoded, so that a search finds them.
- */
-export function indentedJson({ bytes, start, end }: Span): Uint8Array {
-  const out = new ByteOutput((end - start) * 2);
-  let depth = 0;
-  let at = start;
-  while (at < end) {
-    const byte = bytes[at] as number;
-    if (byte === QUOTE) {
-      const after = afterText(bytes, at);
-      out.text(bytes, at, after);
-      at = after;
-      continue;
-    }
-    at++;
-    if (byte === OPEN_LIST || byte === OPEN_RECORD) {
-      out.byte(byte);
-      const next = afterSpace(bytes, at);
-      if (bytes[next] === closing(byte)) {
-        out.byte(closing(byte));
-        at = next + 1;
-        continue;
-      }
-      depth++;
-      out.line(depth);
-    } else if (byte === CLOSE_LIST || byte === CLOSE_RECORD) {
-      if (depth <= INDENTED_LEVELS) out.line(depth - 1);
-      depth--;
-      out.byte(byte);
-    } else if (byte === COMMA) {
-      out.byte(byte);
-      out.line(depth);
-    } else if (byte === COLON) {
-      out.byte(byte);
-      if (depth <= INDENTED_LEVELS) out.byte(BLANK);
-    } else if (byte > BLANK) out.byte(byte);
-  }
-  return out.take();
+/** The beginning of a text: at least this many bytes of its JSON, if it has them. */
+export function textHead({ bytes, start, end }: Span, leastBytes: number): string {
+  const cut = cutOf(bytes, Math.min(end - 1, start + 1 + leastBytes), end - 1);
+  return JSON.parse(`"${spanText({ bytes, start: start + 1, end: cut })}"`) as string;
 }
 
-/** Collects bytes in a buffer that grows. */
-export class ByteOutput {
-  #buffer: Buffer;
-  #length = 0;
-
-  constructor(expectedBytes: number) {
-    this.#buffer = Buffer.allocUnsafeSlow(Math.max(64, expectedBytes));
+/** The content of a text as UTF-8, and its number of UTF-16 units. Decodes it in pieces, which takes little memory. */
+export function decodedText({ bytes, start, end }: Span): { readonly bytes: Uint8Array; readonly length: number } {
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const out = Buffer.allocUnsafeSlow(Math.max(1, end - start - 2));
+  let outBytes = 0;
+  let length = 0;
+  for (let at = start + 1; at < end - 1; ) {
+    const cut = cutOf(bytes, Math.min(end - 1, at + PIECE_BYTES), end - 1);
+    const piece = source.subarray(at, cut);
+    at = cut;
+    if (!piece.includes(BACKSLASH)) {
+      out.set(piece, outBytes);
+      outBytes += piece.length;
+      length += isAscii(piece) ? piece.length : piece.toString("utf8").length;
+    } else {
+      const text = JSON.parse(`"${piece.toString("utf8")}"`) as string;
+      outBytes += out.write(text, outBytes, "utf8");
+      length += text.length;
+    }
   }
+  if (end - start > LANDMARK_BYTES) addLandmark(bytes, start, { end, count: length });
+  return { bytes: out.subarray(0, outBytes), length };
+}
 
-  get length(): number {
-    return this.#length;
-  }
-
-  byte(byte: number): void {
-    this.#ensure(1);
-    this.#buffer[this.#length++] = byte;
-  }
-
-  /** Starts a line at this depth, unless it is too deep for lines. */
-  line(depth: number): void {
-    if (depth > INDENTED_LEVELS) return;
-    this.#ensure(depth + 1);
-    this.#buffer[this.#length++] = NEWLINE;
-    this.#buffer.fill(BLANK, this.#length, this.#length + depth);
-    this.#length += depth;
-  }
-
-  text(bytes: Uint8Array, start: number, end: number): void {
-    const source = bytes.subarray(start, end);
-    if (!source.includes(BACKSLASH)) this.copy(source);
-    else this.copy(Buffer.from(JSON.stringify(spanValue({ bytes, start, end }))));
-  }
-
-  take(): Uint8Array {
-    return this.#buffer.subarray(0, this.#length);
-  }
-
-  copy(source: Uint8Array): void {
-    this.#ensure(source.length);
-    this.#buffer.set(source, this.#length);
-    this.#length += source.length;
-  }
-
-  #ensure(more: number): void {
-    if (this.#length + more <= this.#buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, this.#length + more));
-    this.#buffer.copy(larger, 0, 0, this.#length);
-    this.#buffer = larger;
-  }
+/** Builds a record with one field, a text. */
+export function recordOfText(name: string, text: Span): Span {
+  const head = Buffer.from(`{${JSON.stringify(name)}:`);
+  const size = text.end - text.start;
+  const bytes = Buffer.allocUnsafeSlow(head.length + size + 1);
+  bytes.set(head);
+  bytes.set(text.bytes.subarray(text.start, text.end), head.length);
+  bytes[bytes.length - 1] = CLOSE_RECORD;
+  addLandmark(bytes, 0, { end: bytes.length, count: 1 });
+  addLandmark(bytes, head.length, { end: head.length + size });
+  return { bytes, start: 0, end: bytes.length };
 }

@@ -1,6 +1,6 @@
 // Shrinks a large JSON value: small parts stay whole, while the longest lists and texts are cut to their beginning.
 import { isRecord } from "./json.js";
-import { countOf, fieldsOf, itemsOf, type Span, spanKind, spanValue } from "./json-bytes.js";
+import { countOf, fieldsOf, itemsOf, type Span, spanKind, spanValue, textHead } from "./json-bytes.js";
 
 /** What was cut and where: `results: 12 of 4000 items`. */
 type Cut = string;
@@ -26,16 +26,10 @@ export function shrink(value: unknown, maxBytes: number): Shrunk {
   return { value: shrinkValue(value, { shape: PLAIN, maxBytes, cuts, place: "", depth: 0 }) ?? null, cuts };
 }
 
-/**
- * Returns a function that shrinks a value in a JSON text, building only the parts that remain. It remembers what took
- * long to find out, for the next size.
- */
-export function spanShrinker(span: Span): (maxBytes: number) => Shrunk {
-  const shape = inBytes();
-  return (maxBytes) => {
-    const cuts: Cut[] = [];
-    return { value: shrinkValue(span, { shape, maxBytes, cuts, place: "", depth: 0 }) ?? null, cuts };
-  };
+/** Shrinks a value in a JSON text, building only the parts that remain. */
+export function shrinkSpan(span: Span, maxBytes: number): Shrunk {
+  const cuts: Cut[] = [];
+  return { value: shrinkValue(span, { shape: IN_BYTES, maxBytes, cuts, place: "", depth: 0 }) ?? null, cuts };
 }
 
 /** How to look at a value that is being shrunk. */
@@ -47,7 +41,9 @@ interface Shape<T> {
   plain(value: T): unknown;
   itemsOf(list: T): Iterable<T>;
   fieldsOf(record: T): Iterable<readonly [string, T]>;
-  /** The number of items or fields. */
+  /** A beginning of a text whose JSON has at least this many bytes, if there are as many. */
+  headOf(text: T, leastBytes: number): string;
+  /** The number of items, fields or UTF-16 units. */
   countOf(value: T): number;
 }
 
@@ -60,30 +56,23 @@ const PLAIN: Shape<unknown> = {
   fieldsOf: function* (record) {
     for (const key of Object.keys(record as object)) yield [key, (record as Record<string, unknown>)[key]];
   },
-  countOf: (value) => (Array.isArray(value) ? value.length : Object.keys(value as object).length),
+  headOf: (text) => text as string,
+  countOf: (value) =>
+    Array.isArray(value) || typeof value === "string" ? value.length : Object.keys(value as object).length,
 };
 
-/** A value above this size is worth remembering. */
-const REMEMBERED_BYTES = 64 * 1024;
+/** A character of one byte may be written as an escape of six. */
+const LONGEST_CHARACTER = 6;
 
-function inBytes(): Shape<Span> {
-  const counts = new Map<number, number>();
-  const texts = new Map<number, unknown>();
-  const remembered = <T>(known: Map<number, T>, span: Span, find: (span: Span) => T): T => {
-    if (span.end - span.start < REMEMBERED_BYTES) return find(span);
-    const found = known.get(span.start) ?? find(span);
-    known.set(span.start, found);
-    return found;
-  };
-  return {
-    kindOf: spanKind,
-    bytesOf: ({ start, end }) => end - start,
-    plain: (span) => (spanKind(span) === "text" ? remembered(texts, span, spanValue) : spanValue(span)),
-    itemsOf,
-    fieldsOf,
-    countOf: (span) => remembered(counts, span, countOf),
-  };
-}
+const IN_BYTES: Shape<Span> = {
+  kindOf: spanKind,
+  bytesOf: ({ start, end }) => end - start,
+  plain: spanValue,
+  itemsOf,
+  fieldsOf,
+  headOf: (text, leastBytes) => textHead(text, leastBytes * LONGEST_CHARACTER),
+  countOf,
+};
 
 interface Shrinking<T> {
   readonly shape: Shape<T>;
@@ -98,17 +87,18 @@ function shrinkValue<T>(value: T, shrinking: Shrinking<T>): unknown {
   const { shape, maxBytes, depth } = shrinking;
   if (shape.bytesOf(value, maxBytes) <= maxBytes) return shape.plain(value);
   const kind = shape.kindOf(value);
-  if (kind === "text") return shrinkText(String(shape.plain(value)), shrinking);
+  if (kind === "text") return shrinkText(value, shrinking);
   if (depth >= MOST_DEPTH) return null;
   if (kind === "list") return shrinkList(value, shrinking);
   if (kind === "record") return shrinkRecord(value, shrinking);
   return shape.plain(value);
 }
 
-function shrinkText<T>(text: string, { maxBytes, cuts, place }: Shrinking<T>): string | undefined {
-  if (place !== "" && text.length <= SHORT_TEXT) return undefined;
-  const head = headOf(text, maxBytes - 2);
-  note(cuts, `${place === "" ? "text" : place}: the first ${head.length} of ${text.length} characters`);
+function shrinkText<T>(text: T, { shape, maxBytes, cuts, place }: Shrinking<T>): string | undefined {
+  const length = shape.countOf(text);
+  if (place !== "" && length <= SHORT_TEXT) return undefined;
+  const head = headOf(shape.headOf(text, maxBytes), maxBytes - 2);
+  note(cuts, `${place === "" ? "text" : place}: the first ${head.length} of ${length} characters`);
   return head;
 }
 

@@ -2,14 +2,17 @@ import { describe, expect, it } from "vitest";
 import {
   checkJson,
   countOf,
+  decodedText,
   fieldOf,
   fieldsOf,
-  indentedJson,
   itemsOf,
+  recordOfText,
   spanKind,
   spanValue,
   wholeSpan,
 } from "../src/json-bytes.js";
+import { indentedJson } from "../src/json-bytes-format.js";
+import { shrink, shrinkSpan } from "../src/shrink.js";
 
 const span = (text: string) => wholeSpan(Buffer.from(text));
 const check = (text: string, maxDepth = 500) => checkJson(Buffer.from(text), { maxDepth });
@@ -91,7 +94,7 @@ describe("JSON as bytes", () => {
   });
 
   it.each(VALID)("indents %s as JSON.stringify does", (text) => {
-    const indented = Buffer.from(indentedJson(span(text))).toString("utf8");
+    const indented = Buffer.from(indentedJson(span(text)).bytes).toString("utf8");
     if (text.includes('"a":1,"a"') || text.includes("e+10")) expect(JSON.parse(indented)).toEqual(JSON.parse(text));
     else expect(indented).toBe(JSON.stringify(JSON.parse(text), null, 1));
   });
@@ -99,8 +102,58 @@ describe("JSON as bytes", () => {
   it("does not multiply the size of deep values by indenting them", () => {
     const items = Array.from({ length: 1_000 }, () => "1").join(",");
     const text = `${"[".repeat(400)}${items}${"]".repeat(400)}`;
-    const indented = indentedJson(span(text));
+    const { bytes: indented } = indentedJson(span(text));
     expect(indented.length).toBeLessThan(text.length * 2);
     expect(JSON.parse(Buffer.from(indented).toString())).toEqual(JSON.parse(text));
+  });
+
+  // Values above 16 KB are remembered when they are checked, and texts above 64 KB are decoded in pieces.
+  const LONG_TEXTS: readonly [string, string][] = [
+    ["plain characters", "The quick brown fox. ".repeat(10_000)],
+    ["line breaks and quotes", 'She said "hi"\n\\ twice.\t'.repeat(10_000)],
+    ["quotes only", '"'.repeat(100_001)],
+    ["backslashes only", "\\".repeat(100_001)],
+    ["characters of several bytes", "xé€😀".repeat(20_000)],
+    ["nothing but long characters", "😀".repeat(50_001)],
+  ];
+  const escaped = (text: string) =>
+    `"${[...text].map((char) => [...Array(char.length).keys()].map((at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")).join("")}"`;
+
+  it.each(LONG_TEXTS)("decodes a long text of %s", (_, text) => {
+    for (const json of [JSON.stringify(text), escaped(text), ` ${JSON.stringify(`ab${text}`)}`]) {
+      const value = JSON.parse(json) as string;
+      expect(check(json)).toBeUndefined();
+      const { bytes, length } = decodedText(span(json));
+      expect(Buffer.from(bytes).toString("utf8") === value).toBe(true);
+      expect(length).toBe(value.length);
+      expect(countOf(span(json))).toBe(value.length);
+    }
+  });
+
+  it.each(LONG_TEXTS)("finds, formats and shrinks large values with %s", (_, text) => {
+    const value = {
+      before: [1, { text }, [text, "}"]],
+      list: Array.from({ length: 5_000 }, (_, at) => ({ at, "]": '"{', inner: [[], {}] })),
+      after: "x",
+    };
+    const bytes = Buffer.from(JSON.stringify(value));
+    const whole = wholeSpan(bytes);
+    // Before and after the check, which remembers large values.
+    for (const expected of [undefined, checkJson(bytes, { maxDepth: 500 })]) {
+      expect(expected).toBeUndefined();
+      const fields = new Map(fieldsOf(whole));
+      expect([...fields.keys()]).toEqual(["before", "list", "after"]);
+      expect(spanValue(fields.get("after") ?? whole)).toBe("x");
+      expect([...fields.values()].slice(0, 2).map(countOf)).toEqual([3, 5_000]);
+      expect([...itemsOf(fields.get("before") ?? whole)].map(spanValue)).toEqual(value.before);
+      const indented = indentedJson(whole);
+      const lines = JSON.stringify(value, null, 1);
+      expect(Buffer.from(indented.bytes).toString("utf8") === lines).toBe(true);
+      expect(indented.lines).toBe(lines.split("\n").length);
+      expect(shrinkSpan(whole, 2_000)).toEqual(shrink(value, 2_000));
+      const record = recordOfText("text", span(JSON.stringify(text)));
+      expect(shrinkSpan(record, 1_000)).toEqual(shrink({ text }, 1_000));
+      expect([...fieldsOf(record)].map(([name, field]) => [name, spanValue(field) === text])).toEqual([["text", true]]);
+    }
   });
 });

@@ -3,15 +3,17 @@
 import {
   ByteOutput,
   checkJson,
+  decodedText,
   fieldMap,
   fieldOf,
   fieldsOf,
   hasFewValues,
   isRecord,
   itemsOf,
+  recordOfText,
   type Span,
+  shrinkSpan,
   spanKind,
-  spanShrinker,
   spanText,
   spanValue,
   wholeSpan,
@@ -74,7 +76,7 @@ export function readLargeMessage(bytes: Uint8Array): { readonly envelope: Envelo
   if (isAnswer) id = given;
   const error = top.get("error");
   if (id !== undefined && error !== undefined) {
-    const text = JSON.stringify({ jsonrpc: "2.0", id, error: spanShrinker(error)(MOST_ERROR_BYTES).value });
+    const text = JSON.stringify({ jsonrpc: "2.0", id, error: shrinkSpan(error, MOST_ERROR_BYTES).value });
     return { envelope: { kind: "plain", text } };
   }
   if (id === undefined || result === undefined || spanKind(result) !== "record") return { envelope: plain() };
@@ -182,7 +184,7 @@ export function outcomeOf(result: Span): {
   )
     return { value: structured, blocks };
   const [only] = texts;
-  if (texts.length === 1 && only !== undefined) return { value: jsonIn(only) ?? wrapped(only), blocks };
+  if (texts.length === 1 && only !== undefined) return { value: jsonIn(only) ?? recordOfText("text", only), blocks };
   if (texts.length === 0 && blocks.length > 0) return { value: wholeSpan(Buffer.from("{}")), blocks };
   const joined = texts.map((text) => String(spanValue(text))).join("\n");
   return { value: wholeSpan(Buffer.from(JSON.stringify({ text: joined }))), blocks };
@@ -196,15 +198,14 @@ function smallBlock(block: Span): Record<string, unknown> | undefined {
   return isRecord(value) ? value : undefined;
 }
 
+/** A text whose content begins like an object or a list, maybe with escapes. */
+const LIKE_JSON = /^"(?:\s|\\[nrt]|\\u00(?:09|0a|0d|20))*(?:[[{]|\\u00[57]b)/i;
+const LIKE_JSON_BYTES = 200;
+
 /** The object or list that a text contains as JSON. */
 function jsonIn(text: Span): Span | undefined {
-  const bytes = Buffer.from(String(spanValue(text)));
-  if (!/^\s*[[{]/.test(bytes.toString("utf8", 0, 100))) return undefined;
+  const start = spanText({ ...text, end: Math.min(text.end, text.start + LIKE_JSON_BYTES) });
+  if (!LIKE_JSON.test(start)) return undefined;
+  const { bytes } = decodedText(text);
   return checkJson(bytes, { maxDepth: MAX_MESSAGE_DEPTH }) === undefined ? wholeSpan(bytes) : undefined;
-}
-
-/** `{"text": …}` */
-function wrapped(text: Span): Span {
-  const inner = text.bytes.subarray(text.start, text.end);
-  return wholeSpan(Buffer.concat([Buffer.from('{"text":'), inner, Buffer.from("}")]));
 }

@@ -7,6 +7,7 @@ import {
   compactJson,
   contentIdOf,
   countOf,
+  decodedText,
   fieldOf,
   fieldsOf,
   indentedJson,
@@ -18,8 +19,8 @@ import {
   type SerializedValue,
   type Shrunk,
   type Span,
+  shrinkSpan,
   spanKind,
-  spanShrinker,
   spanText,
   spanValue,
   wholeSpan,
@@ -73,6 +74,7 @@ export type ThreadReply =
 
 /** A value up to this size is passed to the main thread if it is cheap to build. */
 const SMALL_BYTES = 64 * 1024;
+const NEWLINE = 0x0a;
 const PIECE_BYTES = 256 * 1024;
 /** Field names under which tools return a result that is a single text. */
 const TEXT_FIELDS: ReadonlySet<string> = new Set(["text", "content", "result"]);
@@ -80,7 +82,6 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set(["text", "content", "result"]);
 const spans = new Map<number, Span>();
 /** Those of the spans that are content blocks. */
 const blockReferences = new Set<number>();
-const shrinkers = new Map<number, (maxBytes: number) => Shrunk>();
 let lastReference = 0;
 
 function kept(span: Span): Reference {
@@ -98,12 +99,6 @@ function spanAt(reference: number): Span {
   return span;
 }
 
-function shrinkerOf(reference: number): (maxBytes: number) => Shrunk {
-  const shrinker = shrinkers.get(reference) ?? spanShrinker(spanAt(reference));
-  shrinkers.set(reference, shrinker);
-  return shrinker;
-}
-
 function open(given: Uint8Array): ThreadAnswers["open"] {
   // Invalid characters become replacement characters, as on the main thread.
   const bytes = isUtf8(given) ? given : Buffer.from(Buffer.from(given).toString("utf8"));
@@ -116,7 +111,7 @@ function fields(result: Span, names: readonly string[]): ThreadAnswers["fields"]
     names.flatMap((name) => {
       const field = fieldOf(result, name);
       // A copy, because the bytes are handed over.
-      return field === undefined ? [] : [[name, Uint8Array.from(compactJson(field))]];
+      return field === undefined ? [] : [[name, compactJson(field).slice()]];
     }),
   );
 }
@@ -210,10 +205,14 @@ function serializeBlock(block: Span): SerializedValue {
 /** A value that is just a text is stored as that text, and anything else as JSON with one line per part. */
 function serialize(span: Span): SerializedValue {
   const text = onlyText(span);
-  const bytes = text === undefined ? indentedJson(span) : Buffer.from(String(spanValue(text)));
+  if (text === undefined) {
+    const { bytes, lines } = indentedJson(span);
+    return { bytes, id: contentIdOf(bytes), extension: "json", lines };
+  }
+  const { bytes } = decodedText(text);
   let lines = 1;
-  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) lines++;
-  return { bytes, id: contentIdOf(bytes), extension: text === undefined ? "json" : "txt", lines };
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] === NEWLINE) lines++;
+  return { bytes, id: contentIdOf(bytes), extension: "txt", lines };
 }
 
 function onlyText(span: Span): Span | undefined {
@@ -310,7 +309,7 @@ function answer(request: ThreadRequest): unknown {
     case "outcome":
       return outcome(spanAt(request.reference));
     case "shrink":
-      return shrinkerOf(request.reference)(request.maxBytes);
+      return shrinkSpan(spanAt(request.reference), request.maxBytes);
     case "serialize":
       return (blockReferences.has(request.reference) ? serializeBlock : serialize)(spanAt(request.reference));
     case "serializeAfter":
@@ -338,7 +337,6 @@ parentPort?.on("message", (message: ThreadMessage) => {
   if ("release" in message) {
     spans.delete(message.release);
     blockReferences.delete(message.release);
-    shrinkers.delete(message.release);
     return;
   }
   const { id, request } = message;
