@@ -39,7 +39,9 @@ describe("a client that ignores a question of a legacy stdio server", () => {
     const ignorant = ignoring();
     const held = hub.call("asking.ask_form", { tag: "one", question: "Which branch?" }, { channel: ignorant.channel });
     await ignorant.asked;
-    const blocked = hub.call("asking.ask_many", { count: 0 }, { channel: answering });
+    // The signal only ends a call that would otherwise wait forever.
+    const signal = AbortSignal.timeout(30_000);
+    const blocked = hub.call("asking.ask_many", { count: 0 }, { channel: answering, signal });
     await expect(blocked).rejects.toMatchObject({
       code: "BUSY",
       retryable: true,

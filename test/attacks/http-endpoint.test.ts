@@ -15,6 +15,7 @@ import {
   modernHeaders,
   post,
   read,
+  untilEnded,
 } from "../../packages/server/test/endpoints/http-client.js";
 import { createTestService } from "../../packages/server/test/protocol/test-service.js";
 
@@ -253,7 +254,7 @@ describe("a revoked token", () => {
     await vi.waitFor(async () => expect(await statusIn(url, "bob", other)).toBe(200));
     principals.revoke("alice");
     // The stream ends, and the call is answered.
-    await stream.text();
+    await untilEnded(stream);
     const answer: Message = await calling.catch((error: unknown) => error);
     expect(answer.last?.error ?? answer).toBeDefined();
     expect(await statusIn(url, "alice", session)).toBe(401);

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { callModern, post } from "../../packages/server/test/endpoints/http-client.js";
+import { callModern, post, untilEnded } from "../../packages/server/test/endpoints/http-client.js";
 import { outcomeOf, Place, type Running } from "../e2e/command.js";
 
 function place(): Place {
@@ -202,7 +202,7 @@ describe("trunkline tokens", () => {
     expect(stream.status).toBe(200);
     expect((await at.run(["tokens", "revoke", "alice"])).code).toBe(0);
     // The stream ends without the client doing anything.
-    await stream.text();
+    await untilEnded(stream);
     expect(await statusWith(url, alice)).toBe(401);
     // Someone else who gets the same name later does not get the session.
     const again = await create("alice", "--expires", "2s");
@@ -211,7 +211,7 @@ describe("trunkline tokens", () => {
     const short = await post(url, initialize, { authorization: `Bearer ${again}` });
     const own = { "mcp-session-id": short.headers.get("mcp-session-id") ?? "", authorization: `Bearer ${again}` };
     const last = await fetch(url, { headers: { ...own, accept: "text/event-stream" } });
-    await last.text();
+    await untilEnded(last);
     expect(await statusWith(url, again)).toBe(401);
   });
 

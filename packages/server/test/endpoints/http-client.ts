@@ -35,6 +35,19 @@ export async function startHttp(
   return { url: endpoint.url, service, close: () => endpoint.close() };
 }
 
+/** Waits until the server ends a stream. Rejects if it stays open, which would otherwise hang the test. */
+export async function untilEnded(stream: Response): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const stays = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("The stream stays open.")), 30_000);
+  });
+  try {
+    await Promise.race([stream.text(), stays]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Builds the `_meta` of a modern request. */
 export function envelope(capabilities: object = {}, more: object = {}): Record<string, unknown> {
   return {
