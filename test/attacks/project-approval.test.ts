@@ -104,6 +104,17 @@ describe("the approval of a project", () => {
     expect((await place.run(["execute", add], { cwd: place.evil })).stdout).toContain("DENIED");
   });
 
+  it("does not hold for another folder of the project that uses the same file", async () => {
+    using place = new Approved();
+    place.put(place.good, "servers.json", { servers: { x: place.entry } });
+    place.put(place.good, ".env", "TRUNKLINE_MCP_FILE=servers.json");
+    await place.run(["trust", "--yes"], { cwd: place.good });
+    expect(await place.approved(place.good)).toEqual([true]);
+    // From here, the same entry would run sub/server.cjs.
+    place.put(place.good, "sub/.trunkline/prompts/readme.md", "");
+    expect(await place.approved(join(place.good, "sub"))).toEqual([false]);
+  });
+
   it("does not hold for another project that takes its place", async () => {
     using place = new Approved();
     await place.approve();

@@ -71,10 +71,11 @@ interface Setting {
   readonly auth?: AuthSettings;
   /** The addresses of host names. */
   readonly hosts?: Record<string, string | readonly string[]>;
+  readonly resolveHost?: (host: string) => Promise<string[]>;
   readonly visited?: string[];
 }
 
-function serverAuth({ url = SERVER_URL, auth, hosts = {}, visited = [] }: Setting): ServerAuth {
+function serverAuth({ url = SERVER_URL, auth, hosts = {}, resolveHost, visited = [] }: Setting): ServerAuth {
   const definition = {
     ...{
       type: "http",
@@ -99,7 +100,7 @@ function serverAuth({ url = SERVER_URL, auth, hosts = {}, visited = [] }: Settin
       visited.push(page);
       return "cancelled";
     },
-    resolveHost: async (host) => [known[host] ?? []].flat(),
+    resolveHost: resolveHost ?? (async (host) => [known[host] ?? []].flat()),
   });
 }
 
@@ -263,6 +264,21 @@ describe("the endpoints that an authorization server announces", () => {
     },
   );
 
+  it("the page to open is checked once more before it is opened", async () => {
+    const authServer = await granting(() => ({ authorization_endpoint: "https://login.public.test/authorize" }));
+    const visited: string[] = [];
+    const addresses = ["93.184.216.36"];
+    const auth = serverAuth({
+      url: `${authServer.origin}/mcp`,
+      visited,
+      resolveHost: async () => [addresses.shift() ?? "169.254.169.254"],
+    });
+    // The host moves after its endpoints were checked.
+    await expect(auth.signIn(AbortSignal.timeout(60_000))).rejects.toMatchObject({ code: "PROTOCOL" });
+    expect(addresses).toEqual([]);
+    expect(visited).toEqual([]);
+  });
+
   it("may be https on the internet", async () => {
     const { refusal, visited } = await refused({
       authorization_endpoint: "https://login.public.test/authorize",
@@ -270,6 +286,24 @@ describe("the endpoints that an authorization server announces", () => {
     });
     expect(refusal).toBeUndefined();
     expect(visited[0]).toContain("https://login.public.test/authorize?");
+  });
+});
+
+describe("the sign-in of a person", () => {
+  it("does not happen at an issuer that the entry does not name", async () => {
+    const evil = await granting();
+    const visited: string[] = [];
+    const auth = serverAuth({
+      url: `${evil.origin}/mcp`,
+      auth: { grant: "authorization_code", issuer: "https://login.public.test" },
+      visited,
+    });
+    expect(await refusalOf(auth, `${evil.origin}/.well-known/nothing`)).toMatchObject({
+      code: "PROTOCOL",
+      message: expect.stringContaining("its entry names the issuer https://login.public.test"),
+    });
+    expect(evil.requests.map(({ path }) => path)).not.toContain("/register");
+    expect(visited).toEqual([]);
   });
 });
 
