@@ -58,6 +58,16 @@ describe("a client over stdio without elicitation", () => {
     expect(existsSync(join(home, "not-there"))).toBe(false);
   });
 
+  it("does not learn which files exist outside its workspace", async () => {
+    using machine = new Machine();
+    await using served = await serveIn(machine);
+    const refusal = async (name: string) =>
+      JSON.stringify(await attempt(served, "add", { path: join(machine.home, ".ssh", name) })).replaceAll(name, "name");
+    const known = await refusal("id_rsa");
+    expect(known).toContain("DENIED");
+    expect(await refusal("id_dsa")).toBe(known);
+  });
+
   it("says how to allow a folder", async () => {
     using machine = new Machine();
     await using served = await serveIn(machine);
@@ -115,6 +125,7 @@ describe("a client over stdio without elicitation", () => {
     using machine = new Machine({
       "code/app/certs/server.key": "KEY",
       "code/app/deploy": "-----BEGIN OPENSSH PRIVATE KEY-----\nKEY\n",
+      "code/app/.npmrc": "KEY",
       "code/app/.npmrc~": "KEY",
       "code/app/.env.example": "TOKEN=",
     });
@@ -128,6 +139,7 @@ describe("a client over stdio without elicitation", () => {
       "certs/server.key",
       "readme.md",
       "deploy",
+      ".npmrc",
       ".npmrc~",
     ];
     for (const path of secrets) expect(await attempt(served, "add", { path }), path).toMatchObject({ code: "DENIED" });
@@ -146,6 +158,7 @@ describe("a client over stdio without elicitation", () => {
       ".claude/settings.json",
       ".envrc",
       ".env",
+      "CLAUDE.md",
       ".cursor/mcp.json",
       ".husky/pre-commit",
       ".github/workflows/ci.yml",
@@ -242,12 +255,14 @@ describe("a client over stdio without elicitation", () => {
 });
 
 describe("a server started in the home folder or above it", () => {
-  it.each(["home", "above", "root"])("has no allowed folder and says so (%s)", async (where) => {
+  it.each(["home", "above", "root", "keys"])("has no allowed folder and says so (%s)", async (where) => {
     using machine = new Machine();
-    const cwd = { home: machine.home, above: machine.base, root: "/" }[where] as string;
+    const { home, base } = machine;
+    const cwd = { home, above: base, root: "/", keys: join(home, ".ssh") }[where] as string;
+    expect((await machine.run(["doctor"], { cwd })).stdout).toMatch(/allowed folders +none/);
     await using served = await serveIn(machine, cwd, ["--store", join(machine.base, "store")]);
     await served.says(/no allowed folder/);
-    for (const path of [".ssh/id_rsa", "home/.ssh/id_rsa", join(machine.home, "other"), machine.home]) {
+    for (const path of ["id_rsa", ".ssh/id_rsa", "home/.ssh/id_rsa", join(home, "other"), home]) {
       const error = await attempt(served, "add", { path });
       expect(error, path).toMatchObject({ code: "DENIED" });
       expect(error.hint).toMatch(/--allow-path/);

@@ -296,6 +296,8 @@ const SECRET_FIELDS: readonly object[] = [
   { pin: { type: "integer" } },
   { otp: { type: "number" } },
   { cvv: { type: "string" } },
+  { card_number: { type: "string" } },
+  { value: { type: "string", title: "Credit card number" } },
   { PGPASSWORD: { type: "string" } },
   { userpassword: { type: "string" } },
   { accesstoken: { type: "string" } },
