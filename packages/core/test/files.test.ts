@@ -45,8 +45,7 @@ describe("makeFolder", () => {
     const problems = await Promise.all(
       Array.from({ length: threads }, async () => {
         const thread = new Worker(new URL("./programs/folder-maker.js", import.meta.url), { workerData });
-        const [found] = await once(thread, "message");
-        await once(thread, "exit");
+        const [[found]] = await Promise.all([once(thread, "message"), once(thread, "exit")]);
         return found;
       }),
     );

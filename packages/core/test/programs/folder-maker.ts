@@ -12,8 +12,11 @@ const { base, rounds, threads, shared } = workerData as {
 const arrived = new Int32Array(shared);
 const problems: string[] = [];
 for (let round = 0; round < rounds; round++) {
-  Atomics.add(arrived, round, 1);
-  while (Atomics.load(arrived, round) < threads);
+  if (Atomics.add(arrived, round, 1) + 1 === threads) Atomics.notify(arrived, round);
+  // Waits instead of spinning, which would keep a busy machine from running the other threads.
+  for (let count = Atomics.load(arrived, round); count < threads; count = Atomics.load(arrived, round)) {
+    Atomics.wait(arrived, round, count);
+  }
   try {
     makeFolder(join(base, `round-${round}`, "a", "b", "c"));
   } catch (error) {
