@@ -44,7 +44,7 @@ const LISTS: Record<CatalogueKind, { method: string; key: string; capability: Li
 
 /**
  * A server that keeps reporting changes is listed again only after a pause of this many times the last listing, so that
- * it cannot keep us busy.
+ * it cannot keep us busy. The first change after connecting is listed at once, however long connecting took.
  */
 const PAUSE_TIMES = 4;
 const MAX_PAUSE_MS = 10_000;
@@ -365,7 +365,7 @@ export class HubMember {
   }
 
   /** Lists again. Requests that arrive in the meantime cause one more round, however many there are. */
-  async #refresh(kind: CatalogueKind, signal?: AbortSignal): Promise<void> {
+  async #refresh(kind: CatalogueKind, signal?: AbortSignal, isAnnounced = false): Promise<void> {
     const running = this.#refreshing.get(kind);
     if (running !== undefined) {
       this.#again.add(kind);
@@ -377,7 +377,8 @@ export class HubMember {
         const startedMs = performance.now();
         await this.#list(kind, signal);
         const endedMs = performance.now();
-        this.#notBeforeMs.set(kind, endedMs + Math.min(MAX_PAUSE_MS, (endedMs - startedMs) * PAUSE_TIMES));
+        const pauseMs = Math.min(MAX_PAUSE_MS, (endedMs - startedMs) * PAUSE_TIMES);
+        if (isAnnounced) this.#notBeforeMs.set(kind, endedMs + pauseMs);
       } while (this.#again.has(kind));
     })().finally(() => {
       this.#refreshing.delete(kind);
@@ -394,11 +395,12 @@ export class HubMember {
       return;
     }
     const waitMs = (this.#notBeforeMs.get(kind) ?? 0) - performance.now();
-    if (waitMs <= 0) this.#inBackground(this.#refresh(kind));
+    const listAgain = () => this.#inBackground(this.#refresh(kind, undefined, true));
+    if (waitMs <= 0) listAgain();
     else if (!this.#pauses.has(kind)) {
       const onEnd = () => {
         this.#pauses.delete(kind);
-        this.#inBackground(this.#refresh(kind));
+        listAgain();
       };
       this.#pauses.set(kind, setTimeout(onEnd, waitMs).unref());
     }
