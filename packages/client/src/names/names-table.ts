@@ -115,9 +115,9 @@ export class ToolNames<T extends ToolKey = ToolKey> {
     return name;
   }
 
-  /** All names in a style, sorted. */
+  /** The names of all tools in a style, sorted, without those of servers that are not connected. */
   names(style: NameStyle): string[] {
-    return [...this.#style(style).nameOf.values()].sort(byCodeUnit);
+    return [...this.#tools.values()].map((tool) => this.name(tool, style)).sort(byCodeUnit);
   }
 
   /** Every name that differs from what its style's rule alone would give, sorted by tool and style. */

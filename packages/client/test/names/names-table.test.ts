@@ -73,6 +73,13 @@ describe("the name table", () => {
     expect(twice.resolve("docs.lookup")).toBe(CATALOGUE[0]);
   });
 
+  it("counts the tools of servers that are not connected as rivals, without listing them", () => {
+    const [one, two] = [key("a_b", "c"), key("a", "b_c")];
+    const table = new ToolNames([one], [two]);
+    expect(table.names("wire")).toEqual([`a_b_c_${hashOf(one).slice(0, 8)}`]);
+    expect(table.names("prefixed")).toEqual(["mcp__a_b__c"]);
+  });
+
   it("adds the pair's hash to all tools that share a name, and to no others", () => {
     const [dot, dash, underscore, other] = [
       key("docs", "a.b"),
