@@ -194,6 +194,20 @@ describe("links in place of a store", () => {
     expect(existsSync(join(place.home, "new.json"))).toBe(false);
   });
 
+  it("do not make `install --project` write to another file", async () => {
+    using place = new Place({ ".git/HEAD": "", "sub/.git/HEAD": "", "sub/.cursor/x": "" });
+    const victim = join(place.home, "settings.json");
+    writeFileSync(victim, "{}");
+    symlinkSync(victim, join(place.cwd, ".mcp.json"));
+    symlinkSync(join(place.home, "new.json"), join(place.cwd, "sub", ".cursor", "mcp.json"));
+    const { code, stderr } = await place.run(["install", "claude-code", "--project", "--yes"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("leads out of the project")]);
+    const cursor = ["install", "cursor", "--project", "--yes"];
+    expect((await place.run(cursor, { cwd: join(place.cwd, "sub") })).code).not.toBe(0);
+    expect(readFileSync(victim, "utf8")).toBe("{}");
+    expect(existsSync(join(place.home, "new.json"))).toBe(false);
+  });
+
   it("init keeps the store out of Git, even if the project's rules take that back", async () => {
     using place = new Place({ ".trunkline/.gitignore": "/store/\n!/store/\n" });
     expect((await place.run(["init"])).code).toBe(0);

@@ -3,7 +3,7 @@
 import { access } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type EntryPlace, type ImportPlace, importSource } from "@trunkline/client/config";
-import { nearestNames, TrunklineError } from "@trunkline/core";
+import { isWithin, nearestNames, realPathOf, resolvedPath, TrunklineError } from "@trunkline/core";
 
 /** The command that starts Trunkline. */
 export interface LaunchCommand {
@@ -130,14 +130,22 @@ export async function projectFile(program: AgentProgram, cwd: string): Promise<s
   let root = cwd;
   for (let folder = cwd; ; folder = dirname(folder)) {
     const file = join(folder, relative);
-    if (await exists(file)) return file;
+    if (await exists(file)) return await insideProject(file, folder);
     if (await exists(join(folder, ".git"))) {
       root = folder;
       break;
     }
     if (dirname(folder) === folder) break;
   }
-  return join(root, relative);
+  return await insideProject(join(root, relative), root);
+}
+
+/** A project must not redirect what the user writes to its file to another file of the user. */
+async function insideProject(file: string, project: string): Promise<string> {
+  if (isWithin(realPathOf(await resolvedPath(file)), realPathOf(project))) return file;
+  throw new TrunklineError("CONFIG_INVALID", `${file} leads out of the project through a symbolic link.`, {
+    hint: "Replace the link with a file, or omit --project.",
+  });
 }
 
 async function exists(path: string): Promise<boolean> {
