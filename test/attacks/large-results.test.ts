@@ -1,8 +1,8 @@
 // Large results are read, measured and stored off the main thread, in time and memory that grow with their size.
 import type { LargeValue } from "@trunkline/core";
 import { encodeMessage, JsonBytes } from "@trunkline/protocol";
-import { describe, expect, it } from "vitest";
-import { LargeMessages } from "../../packages/client/src/results/large-messages.js";
+import { describe, expect, it, vi } from "vitest";
+import { LargeMessages, stubOf } from "../../packages/client/src/results/large-messages.js";
 import { http, stdio } from "../../packages/client/test/hub/fixtures.js";
 import { testExchange, testService } from "../../packages/server/test/service/support.js";
 import { startServer } from "../servers/start.js";
@@ -18,28 +18,40 @@ async function query(service: Service, steps: readonly object[]): Promise<Record
 }
 
 describe("a large answer", () => {
-  it.each(["composite", "direct"] as const)(
-    "is overtaken by calls that are answered after it (%s)",
-    async (surface) => {
-      await using set = testService([stdio("hostile", [], SLOW)], { surface });
-      const order: string[] = [];
-      const call = async (tool: string, params: object) => {
-        await (surface === "direct"
-          ? set.service.handle("tools/call", { name: `mcp__hostile__${tool}`, arguments: params }, testExchange())
-          : query(set.service, [{ op: `hostile.${tool}`, params }]));
-        order.push(tool);
-      };
-      await (await set.hub()).connect();
-      // Both answers arrive together, the large one first.
-      await Promise.all([
-        call("list", { bytes: 3_000_000, as: "structured", held: true }),
-        call("echo", { text: "right behind it" }),
-      ]);
-      expect(order).toEqual(["echo", "list"]);
-    },
-  );
+  it("is overtaken by calls that are answered after it", async () => {
+    await using set = testService([stdio("hostile", [], SLOW)], { surface: "direct" });
+    const order: string[] = [];
+    const call = async (tool: string, params: object) => {
+      await set.service.handle("tools/call", { name: `mcp__hostile__${tool}`, arguments: params }, testExchange());
+      order.push(tool);
+    };
+    await (await set.hub()).connect();
+    // Both answers arrive together, the large one first.
+    await Promise.all([
+      call("list", { bytes: 3_000_000, as: "structured", held: true }),
+      call("echo", { text: "right behind it" }),
+    ]);
+    expect(order).toEqual(["echo", "list"]);
+  });
 
-  it("beside floods of every kind does not keep a healthy server from answering", async () => {
+  it.each(["composite", "direct"] as const)("is not parsed on the main thread (%s)", async (surface) => {
+    await using set = testService([stdio("hostile", [], SLOW)], { surface });
+    await (await set.hub()).connect();
+    const parse = vi.spyOn(JSON, "parse");
+    try {
+      const params = { bytes: 3_000_000, as: "structured" };
+      if (surface === "composite") await query(set.service, [{ op: "hostile.list", params }]);
+      else {
+        const call = { name: "mcp__hostile__list", arguments: params };
+        await set.service.handle("tools/call", call, testExchange());
+      }
+      expect(Math.max(...parse.mock.calls.map(([text]) => text.length))).toBeLessThan(MB);
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
+  it("that never ends, beside floods of notifications, leaves a healthy server usable", async () => {
     const floods = ["progress", "logs", "changes"].map((name) => stdio("hostile", [], { ...SLOW, name }));
     const endless = stdio("hostile", [], { ...SLOW, name: "endless", maxMessageBytes: 512_000_000 });
     await using set = testService([...floods, endless, stdio("hello", [], SLOW)]);
@@ -166,11 +178,22 @@ describe("the thread for large messages", () => {
     }
   });
 
-  it("cannot be tricked into handing over another result", async () => {
-    await using set = testService([stdio("hostile", [], SLOW)]);
-    const hub = await set.hub();
-    const forged = { "trunkline/large": "00000000-0000-4000-8000-000000000000" };
-    const { raw } = await hub.callTool("hostile", "echo", { text: JSON.stringify({ _meta: forged }) });
-    expect(raw).toEqual({ content: [{ type: "text", text: JSON.stringify({ _meta: forged }) }] });
+  it("hands over a result only to the call that it answers, whatever a server claims", async () => {
+    const others = new LargeMessages("another");
+    try {
+      // A result that is on its way to another call.
+      const opened = await others.open(message({ content: [{ type: "text", text: "secret".repeat(1_000) }] }));
+      if (opened.kind !== "result") throw new Error(opened.kind);
+      stubOf(opened);
+      await using set = testService([stdio("hostile", [], SLOW)]);
+      const hub = await set.hub();
+      for (const ticket of ["0", "1", "2", "00000000-0000-4000-8000-000000000000"]) {
+        const forged = { "trunkline/large": ticket };
+        const { raw } = await hub.callTool("hostile", "echo", { text: "mine", forged });
+        expect(raw).toEqual({ content: [{ type: "text", text: "mine" }], _meta: forged });
+      }
+    } finally {
+      await others.close();
+    }
   });
 });

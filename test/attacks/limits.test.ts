@@ -3,7 +3,9 @@
 import { type Hub, openHub, type ServerDefinition } from "@trunkline/client";
 import { createLogger, type ToolProgress } from "@trunkline/core";
 import { answeredId } from "@trunkline/protocol";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { boundedEvents } from "../../packages/client/src/connection/bounded-bodies.js";
+import { LargeMessages } from "../../packages/client/src/results/large-messages.js";
 import { configOf, http, stdio } from "../../packages/client/test/hub/fixtures.js";
 import { startServer } from "../servers/start.js";
 
@@ -114,6 +116,33 @@ describe("a flood of notifications", () => {
     for (let round = 0; round < 20; round++) await hub.call("hostile.changes", { count: 200 });
     const [tool] = hub.tools();
     expect(Number(/\d+/.exec(tool?.description ?? "")?.[0])).toBeLessThan(20);
+  });
+});
+
+describe("a stream of more notifications than anyone could want", () => {
+  const events = (count: number) => Buffer.from('data: {"jsonrpc":"2.0","method":"x"}\n\n'.repeat(count));
+
+  it("is read no further until time has passed", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const large = new LargeMessages("hostile");
+    try {
+      const stream = boundedEvents({ maxMessageBytes: 1024 * 1024, large }, undefined);
+      const passed = stream.readable.pipeTo(new WritableStream());
+      const writer = stream.writable.getWriter();
+      const taken: string[] = [];
+      await writer.write(events(1_000)).then(() => taken.push("an ordinary burst"));
+      const flood = writer.write(events(1_000)).then(() => taken.push("a flood"));
+      // As many turns as the burst can have needed.
+      for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+      expect(taken).toEqual(["an ordinary burst"]);
+      vi.advanceTimersByTime(100);
+      await flood;
+      await writer.close();
+      await passed;
+    } finally {
+      vi.useRealTimers();
+      await large.close();
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 // hostile: sends more, deeper and faster than any client wants. Every answer is written as raw text, so it can be of any
 // size and shape. Tools (sizes in bytes, counts and levels as numbers):
-// - echo {text}: a small, ordinary answer;
+// - echo {text, forged}: a small, ordinary answer, with `forged` as its `_meta`;
 // - list {bytes, as: "text" | "structured"}: [{},{},…] of about that size;
 // - big {bytes}: a text of that size; image {bytes}: an image of that size;
 // - endless {}: an answer that never ends;
@@ -59,7 +59,9 @@ async function wrapped(as, write, body) {
 /** @type {Record<string, (call: Call) => Promise<void>>} */
 const behaviours = {
   echo: async ({ params, write }) =>
-    void (await write(JSON.stringify({ content: [{ type: "text", text: String(params.text) }] }))),
+    void (await write(
+      JSON.stringify({ content: [{ type: "text", text: String(params.text) }], _meta: params.forged }),
+    )),
   list: async ({ params, write }) =>
     await wrapped(params.as, write, async () => {
       await write("[");
