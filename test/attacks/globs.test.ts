@@ -57,6 +57,26 @@ describe("globs match in linear time", () => {
   });
 });
 
+describe("a glob with more stars than anyone writes", () => {
+  it("is rejected", async () => {
+    using place = new Place({ [NAME]: "x" });
+    await place.run(["store", "add", "."]);
+    const { code, stderr } = await place.run(["store", "list", `${"*a".repeat(400)}*b`]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("A glob has at most 64 stars.");
+    expect(await place.run(["store", "list", `{${"**/*.ts,".repeat(30)}*aaa}`])).toMatchObject({ code: 0 });
+  });
+
+  it("is not a rule of .gitignore: a thousand of them would keep an add busy for hours", async () => {
+    const rules = [...Array.from({ length: 60 }, () => `${"*a".repeat(40)}*`), "*.log"].join("\n");
+    using place = new Place({ ".gitignore": rules, [NAME]: "x", "debug.log": "y", "logs/b.log": "z" });
+    await place.run(["store", "add", "."]);
+    const { stdout } = await place.run(["store", "list", "--paths-only"]);
+    expect(stdout).toContain(NAME);
+    expect(stdout).not.toContain(".log");
+  });
+});
+
 describe("a project's .gitignore", () => {
   it("cannot hang an add with its rules", HANGS, async () => {
     const rules = [`${"*a".repeat(14)}*b`, `${"**/*a".repeat(14)}*b`, `${"a*".repeat(40)}!`].join("\n");

@@ -1,6 +1,7 @@
 // Secrets that are written out in a server's URL or arguments must not reach a screen, a log or a model.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { redactedArgs, redactedUrl } from "@trunkline/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Outcome, Place } from "../e2e/command.js";
 
@@ -124,6 +125,34 @@ describe("secrets written out in URLs and arguments", () => {
     const outcome = await place.run(["install", "claude-code", "--project", "--dry-run"]);
     expectClean(outcome);
     expect(outcome.stdout).toContain("- ");
+  });
+});
+
+describe("secrets in an unusual shape", () => {
+  it.each([
+    ["capital letters and digits", "MFRGGZDFMZTWQ2LKNNWG23TPOA"],
+    ["small letters and few digits", "qzk7hvnwtbx3rjplmdg9scfy"],
+    ["small letters only", "xkqzvbnmwrtplkjhgfdszxcvbnmqwrtp"],
+    ["digits only", "90817263544536271809918273645546"],
+  ])("are hidden in a path and in an argument: %s", (_, secret) => {
+    expect(redactedUrl(`https://mcp.example.com/s/${secret}/mcp`)).toBe("https://mcp.example.com/s/<redacted>/mcp");
+    expect(redactedArgs(["--id", secret])).toEqual(["--id", "<redacted>"]);
+  });
+
+  it("are hidden up to their end", () => {
+    expect(redactedArgs(["Server=db;User Id=sa;Password=two words;Encrypt=true"])).toEqual([
+      "Server=db;User Id=sa;Password=<redacted>;Encrypt=true",
+    ]);
+    expect(redactedArgs(["--token", "-aB3xyz", "--verbose"])).toEqual(["--token", "<redacted>", "--verbose"]);
+    expect(redactedUrl("https:ann:hunter2@mcp.example.com/mcp")).toBe("https:<redacted>@mcp.example.com/mcp");
+  });
+
+  it("are not seen in ordinary words", () => {
+    const url =
+      "https://mcp.example.com/v1/projects/internationalization-guidelines/modelcontextprotocol2025server/mcp";
+    expect(redactedUrl(url)).toBe(url);
+    const args = ["--token", "--read-only", "-v", "@modelcontextprotocol/server-sequential-thinking", "Mode=a;Level=b"];
+    expect(redactedArgs(args)).toEqual(args);
   });
 });
 

@@ -98,12 +98,25 @@ const HASH_OPTION = /(?:^|[-_])(?:commit|rev|revision|ref|sha\d*|hash|digest|che
 function isRandom(text: string, minLength: number): boolean {
   if (text.length < minLength || !/^[A-Za-z\d_+/=~-]+$/.test(text)) return false;
   const runs = text.match(/[A-Za-z\d]+/g) ?? [];
+  if (runs.some(isRandomRun)) return true;
   if (Math.max(0, ...runs.map(({ length }) => length)) < 10) return false;
   const pieces = text.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? [];
   const letters = text.match(/[A-Za-z]/g)?.length ?? 0;
   const digits = text.match(/\d/g)?.length ?? 0;
   if (letters < 3 || pieces.length < 5) return false;
   return (letters + digits) / pieces.length <= (text.length >= 28 ? 3.4 : 3);
+}
+
+/** The same for a run without separators, which needs less evidence: words are seldom that long. */
+function isRandomRun(run: string): boolean {
+  if (run.length < 20) return false;
+  if (/^\d+$/.test(run)) return run.length >= 24;
+  const pieces = run.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? [];
+  const numbers = run.match(/\d+/g) ?? [];
+  if (numbers.length >= 3 && run.length / pieces.length <= 5) return true;
+  // No language has so many consonants in a row, so often.
+  const rows = run.match(/[bcdfghjklmnpqrstvwxz]{4,}/gi) ?? [];
+  return rows.join("").length >= run.length / 2;
 }
 
 function isKnownToken(text: string): boolean {
@@ -160,7 +173,7 @@ function withoutHidden(text: string, { hidden }: Finding): string {
 /** Reads a URL by hand: it can contain `${NAME}`, which is not valid everywhere in a URL. */
 function inUrl(text: string, from: number, to: number): Findings {
   const found = new Findings();
-  const scheme = /^[a-z][a-z\d+.-]*:[\\/]{2}/i.exec(text.slice(from, to))?.[0] ?? "";
+  const scheme = /^(?:https?:[\\/]*|[a-z][a-z\d+.-]*:[\\/]{2})/i.exec(text.slice(from, to))?.[0] ?? "";
   const rest = text.slice(from + scheme.length, to);
   const start = from + scheme.length;
   const authority = scheme === "" ? "" : authorityOf(rest);
@@ -251,6 +264,7 @@ function inArg(arg: string, previous: string, { forApproval = false }: RedactOpt
     const colon = arg.indexOf(":");
     if (colon !== -1 && !/^\d+:\d+$/.test(arg)) hide(arg.slice(colon + 1), colon + 1);
   }
+  inConnectionString(arg, hide);
   inPairs(arg, hide);
   if (!isPath(arg) && !HASH_OPTION.test(previous)) inWords(found, arg);
   return found;
@@ -263,7 +277,8 @@ function merge(found: Findings, more: Findings): void {
 
 /** Whether the word after a secret's option is its value. */
 function isSecretValue(value: string, name: string): boolean {
-  if (PLAIN_VALUE.test(value) || /^-{1,2}[A-Za-z]/.test(value)) return false;
+  // A token can begin with "-"; an option has no digits and capital letters, unless it is short.
+  if (PLAIN_VALUE.test(value) || /^-{1,2}(?:[A-Za-z]|[a-z]+(?:-[a-z]+)*)(?:=.*)?$/s.test(value)) return false;
   // `--auth oauth` names a method, `--key ./server.pem` a file.
   if (/auth$/i.test(name) && /^[a-z]{1,8}$/.test(value)) return false;
   return !(/(?:key|credentials?|cookie)$/i.test(name) && isPath(value));
@@ -305,6 +320,15 @@ function inPairs(arg: string, hide: (text: string, start: number) => void): void
     if (bare?.startsWith("//")) continue;
     hide(value, match.index + whole.lastIndexOf(value));
   }
+}
+
+/** `Server=db;User Id=sa;Password=two words`: a value ends at the next semicolon. */
+const CONNECTION_STRING = /^[\w .-]+=[^;]*(?:;[\w .-]+=[^;]*)+;?$/;
+
+function inConnectionString(arg: string, hide: (text: string, start: number) => void): void {
+  if (!CONNECTION_STRING.test(arg)) return;
+  for (const { 1: name = "", 2: value = "", index } of arg.matchAll(/([\w .-]+)=([^;]*)/g))
+    if (isSecretName(name) && isSecretValue(value, name)) hide(value, index + name.length + 1);
 }
 
 function inWords(found: Findings, arg: string): void {

@@ -94,11 +94,16 @@ function hintsOf(definition: Definition) {
     ? definition.annotations
     : {};
   return {
-    readOnly: readOnlyHint === true,
+    readOnly: claims(readOnlyHint),
     destructive: typeof destructiveHint === "boolean" ? destructiveHint : undefined,
-    idempotent: idempotentHint === true,
+    idempotent: claims(idempotentHint),
     openWorld: typeof openWorldHint === "boolean" ? openWorldHint : undefined,
   };
+}
+
+/** Trunkline itself believes only `true`, but other programs are less strict. */
+function claims(hint: unknown): boolean {
+  return hint === true || hint === "true" || hint === 1;
 }
 
 /** Hidden text and instructions that were not there before. */

@@ -28,14 +28,18 @@ const RIGHT_TO_LEFT =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
 const MARKS = /[\u200e\u200f\u061c]/g;
 const ISOLATES = /[\u202a-\u202c\u2066-\u2069]/g;
-const GAP = /(?:\n[^\S\n]*){20}|[^\S\n]{200}/;
-const COMMENT = /<!--[\s\S]{20,}?-->/;
+const GAP = /(?:\n[^\S\n]*(?:[.*|_-][^\S\n]*)?){20}|[^\S\n]{200}|\t{25}/;
+const COMMENT = /<!--[\s\S]{20,}?-->|(?:^|\s)\[[^\]\n]{0,20}\]:[^\S\n]*(?:#|<>)[^\S\n]*["'(]/;
+/** An element that a page would not show. */
+const UNSEEN =
+  /<[a-z][^<>]{0,200}?(?:\shidden(?=[\s=>])|display\s?:\s?none|visibility\s?:\s?hidden|(?:font-size|opacity)\s?:\s?0(?![.\d]))/i;
 
 /** What is hidden in a text, in a few words each, such as `U+200B`; empty if nothing is. */
 export function hiddenIn(text: string): string[] {
   const found: string[] = [];
   if (GAP.test(text)) found.push("text after a long gap");
-  if (COMMENT.test(text)) found.push("an HTML comment");
+  if (COMMENT.test(text)) found.push("a comment");
+  if (UNSEEN.test(text)) found.push("an element that is not shown");
   if (!SUSPICIOUS.test(text)) return found;
   const rest = withoutLegitimate(text);
   const characters = new Set(rest.match(new RegExp(SUSPICIOUS, "gu")) ?? []);

@@ -16,7 +16,8 @@ interface Rule {
   readonly pattern: RegExp;
 }
 
-const USER = "(?:the |your |our |any )?(?:users?|human|person|anyone|anybody|operator|customer|client|them)\\b";
+const USER =
+  "(?:the |your |our |any )?(?:end[ -])?(?:users?|human|person|anyone|anybody|operator|customer|client|them)\\b";
 const NOT = "\\b(?:do not|don't|dont|never|must not|should not|shall not|avoid|refrain from|not to|no need to)\\b";
 const ORDERS = "(?:instructions?|prompts?|directions?|directives?|guidelines?|guardrails?|safeguards?|orders)";
 const EARLIER =
@@ -41,19 +42,22 @@ function rule(name: string, needs: RegExp, ...patterns: readonly string[]): Rule
 const RULES: readonly Rule[] = [
   rule(
     "overrides other instructions",
-    /ignor|disregard|forget|follow|obey|overrid|bypass|supersede|skip|precedence|priority|you are now|you have no|no longer|instruction|guidance|rules|orders|prompt|directi|command|compromised|unsafe|forbidden|must/,
+    /ignor|disregard|forget|follow|obey|overrid|bypass|supersede|skip|precedence|priority|you are now|you have no|no longer|instruction|guidance|rules|orders|prompt|directi|command|compromised|unsafe|forbidden|must|pay no|from now/,
     `\\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|do not (?:follow|obey))\\b[^.;]{0,25}?\\b(?:${EARLIER}|all|any|other|existing|the)\\b[^.;]{0,25}?\\b${ORDERS}\\b`,
     `\\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|override|overriding|bypass|supersedes?|skip)\\b[^.;]{0,25}?\\b${EARLIER} (?:\\w+ ){0,2}(?:${ORDERS}|rules|polic(?:y|ies)|restrictions|constraints|context|messages?)\\b`,
     "\\b(?:take|takes|have|has) (?:precedence|priority) over (?:\\w+ ){0,4}(?:instructions?|prompts?|system|user)\\b",
     "\\byou (?:are now|have no|no longer have)\\b[^.;]{0,30}\\b(?:unrestricted|restrictions|limits|limitations|developer mode|jailbroken|root)\\b",
     "\\bnew (?:system )?instructions?\\s*:",
+    "\\b(?:ignore|disregard|forget)\\b (?:everything|anything|what(?:ever)?)\\b[^.;]{0,25}?\\b(?:above|before|previously|earlier|told|instructed)\\b(?! (?:the|an?|this|that|\\d))",
+    "\\bpay no (?:attention|heed) to\\b[^.;]{0,30}?\\b(?:instructions?|guidance|prompts?|rules|warnings?)\\b",
+    "\\bfrom now on,? (?:you|always|never)\\b|\\bsystem override\\b",
     "\\b(?:guidance|instructions?|rules|directions|prompts?|orders)\\b[^.;]{0,40}?\\b(?:no longer (?:apply|applies|valid|count)|(?:are|is) (?:obsolete|void|superseded|cancelled))\\b",
     "\\b(?:treat|regard|consider|interpret)\\b[^.;]{0,60}?\\bas (?:an? |your |direct )?(?:orders?|instructions?|commands?|directives?)\\b",
     "\\bother (?:\\w+ )?(?:tools|servers)\\b[^.;]{0,20}?\\b(?:must not be used|must never|are (?:compromised|unsafe|forbidden))\\b",
   ),
   rule(
     "keeps something from the user",
-    /user|human|person|any(?:one|body)|operator|customer|client|them|mention|reveal|disclose|secret|silent|covert|quiet|discreet|hid|conceal|without/,
+    /user|human|person|any(?:one|body)|operator|customer|client|them|mention|reveal|disclose|secret|silent|covert|quiet|discreet|hid|conceal|without|tell no|between us/,
     `${NOT}[^.;]{0,20}?\\b(?:tell|telling|inform|informing|notify|notifying|alert|alerting|warn)\\b ?${USER}`,
     `${NOT}[^.;]{0,20}?\\b(?:mention|reveal|disclose|explain|report|show)(?:ing)?\\b (?:this|it|that|these|anything|the (?:above|following|instructions?))\\b[^.;]{0,30}?\\b(?:to )?${USER}`,
     `${NOT}[^.;]{0,12}?\\b(?:mention|reveal|disclose)(?:ing)? (?:this|it|that|these)\\b`,
@@ -61,11 +65,13 @@ const RULES: readonly Rule[] = [
     `${NOT}[^.;]{0,12}?\\blet(?:ting)? ${USER} (?:know|see|notice)`,
     `\\b(?:keep|hide|conceal)(?:s|ing)? (?:this|it|these|that|them)\\b[^.;]{0,30}?\\b(?:secret|hidden|from ${USER})`,
     `\\b(?:users?|human)\\b[^.;]{0,20}?\\b(?:unaware|uninformed|in the dark|oblivious)\\b`,
-    "\\b(?:users?|human)\\b[^.;]{0,12}?\\b(?:must|should|need|does|do|shall)(?: not|n't) (?:to )?(?:know|notice|find out|be (?:told|informed|aware|notified))\\b",
+    "\\b(?:users?|human)\\b[^.;]{0,12}?\\b(?:must|should|need|does|do|shall)(?: not|n't| never) (?:(?:need|have) )?(?:to )?(?:know|notice|learn|find out|be (?:told|informed|aware|notified))\\b",
     `(?:\\bno (?:reason|need) to|${NOT}) (?:bother|trouble|burden|disturb|worry) ${USER}`,
     `\\bwithout (?:${USER}'?s? (?:knowing|noticing|knowledge|awareness)|(?:bringing it up|saying so|comment|mentioning it))`,
-    "\\bbehind the user's back\\b",
-    "\\b(?:secretly|silently|covertly|quietly|discreetly) (?:send|forward|upload|copy|post|exfiltrate|transmit|collect|include|attach|log|add|run|execute|call)\\b",
+    "\\bbehind the user's back\\b|\\btell (?:nobody|no one)\\b|\\bkeep (?:this|it) between us\\b",
+    `${NOT}[^.;]{0,12}?\\bsay\\b[^.;]{0,40}?\\bto ${USER}`,
+    `\\b(?:secret|confidential|concealed) from ${USER}`,
+    "\\b(?:secretly|silently|covertly|quietly|discreetly) (?:also )?(?:send|forward|upload|copy|post|exfiltrate|transmit|collect|include|attach|log|add|run|execute|call)\\b",
   ),
   rule(
     "claims an approval",
@@ -125,7 +131,14 @@ const RULES: readonly Rule[] = [
     "<\\|[a-z_]{2,20}\\|>",
     "\\[\\/?inst\\]|<<\\/?sys>>|\\[system\\]",
     "\\bbegin (?:system|hidden) (?:prompt|instructions?)\\b",
+    "(?:^|[.!?#>] )system: ?(?:call|execute|read|run)\\b",
     "(?:^|[\\s#])(?:system|assistant)\\s*: ?(?:you|ignore|always|never|attach|send|the user)\\b",
+  ),
+  // Spelled letter by letter, with nothing left between the words.
+  rule(
+    "overrides other instructions",
+    /previousinstr|priorinstr|allinstr|yourinstr|telltheuser/,
+    "(?:ignore|disregard|forget)[a-z]{0,12}instructions|(?:donot|dont|never)telltheuser",
   ),
   rule(
     "hides an instruction in a code",
@@ -135,8 +148,8 @@ const RULES: readonly Rule[] = [
   // Other languages: to disregard instructions, and to keep something from the user.
   rule(
     "overrides other instructions",
-    /[^\0-\u007f]|ignor|olvid|omit|desconsid|esquec|dimentic|negeer|talimat|abaikan|bo qua/,
-    "\\bignorier\\w*[^.;]{0,30}(?:vorherig|bisherig|obig|fruher|alle)\\w*[^.;]{0,20}(?:anweisung|vorgabe|regel|instruktion)",
+    /[^\0-\u007f]|ignor|vergiss|vergess|missacht|olvid|omit|desconsid|esquec|dimentic|negeer|talimat|abaikan|bo qua/,
+    "\\b(?:ignorier|vergiss|vergesse|missacht)\\w*[^.;]{0,30}(?:vorherig|bisherig|obig|fruher|alle)\\w*[^.;]{0,20}(?:anweisung|vorgabe|regel|instruktion)",
     "\\bignor(?:e|ez|er)\\b[^.;]{0,30}\\b(?:instructions|consignes|directives) (?:precedent|anterieur)",
     "\\b(?:ignora|ignore|ignorar|olvida|olvide|omite)\\b[^.;]{0,30}\\b(?:instrucciones|indicaciones|ordenes)\\b",
     "\\b(?:ignore|ignora|desconsidere|esqueca)\\b[^.;]{0,30}\\binstrucoes\\b",
@@ -203,6 +216,8 @@ function* readingsOf(text: string): Generator<string> {
   yield plain;
   const joined = unspelled(plain);
   if (joined !== plain) yield joined;
+  // The name of a parameter, or one of its values.
+  if (!/\s/.test(text)) yield plainLetters(text.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_.]+/g, " "));
   if (/erongi|dragersid|resu eht|snoitcurtsni/.test(plain)) yield [...plain].reverse().join("");
   const unescaped = withoutEscapes(text);
   if (unescaped !== text) yield plainLetters(unescaped);

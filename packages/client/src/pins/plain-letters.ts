@@ -46,6 +46,8 @@ const LEET: Readonly<Record<string, string>> = {
 
 // biome-ignore lint/suspicious/noMisleadingCharacterClass: each code point counts by itself
 const INVISIBLE = /[\p{Cf}\u034f\u115f\u1160\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
+/** Latin in whatever word, unlike letters of other scripts. */
+const SMALL_CAPITALS = /[\u1d00-\u1d22ʙɢʜɪʟɴʀʏꜰꜱ]/gu;
 const ACCENTS = /[\u0300-\u036f]/g;
 
 /** Lower case, without accents and invisible characters; words that mix scripts are written in Latin letters. */
@@ -57,6 +59,7 @@ export function plainLetters(text: string): string {
     .replace(ACCENTS, "")
     .normalize("NFC")
     .toLowerCase()
+    .replace(SMALL_CAPITALS, (char) => LOOKALIKES.get(char) ?? char)
     .replace(/[\p{L}\p{N}_'’-]*[a-z][\p{L}\p{N}_'’-]*/gu, inLatin)
     .replaceAll("’", "'")
     .replace(/\s+/g, " ");

@@ -3,11 +3,14 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { systemCodeOf } from "@trunkline/core";
-import { compileAnchoredGlob } from "./glob.js";
+import { compileAnchoredGlob, starsIn } from "./glob.js";
 
 /** Far more than people write; the rest of a larger file is not read. */
-const MAX_FILE_BYTES = 256 * 1024;
+const MAX_FILE_BYTES = 64 * 1024;
 const MAX_RULE_CHARS = 1024;
+/** A rule with more is not one that anyone wrote, and takes long to match. */
+const MAX_RULE_STARS = 16;
+const MAX_KNOWN_FOLDERS = 1000;
 
 /** What a file's rules say about a path: `undefined` if none applies. */
 export type Verdict = "ignored" | "kept" | undefined;
@@ -31,12 +34,21 @@ export function parseIgnoreRules(text: string): IgnoreRules {
     }
     return undefined;
   };
+  /** The files of a folder are asked about one after the other. */
+  const knownFolders = new Map<string, Verdict>();
+  const folderVerdict = (folder: string): Verdict => {
+    if (knownFolders.has(folder)) return knownFolders.get(folder);
+    if (knownFolders.size >= MAX_KNOWN_FOLDERS) knownFolders.clear();
+    const verdict = lastVerdict(folder, true);
+    knownFolders.set(folder, verdict);
+    return verdict;
+  };
   return (given, isFolder) => {
     // Case is ignored on every system: a rule that leaves too much out is safer than one that does not apply.
     const path = given.toLowerCase();
     // What is inside an ignored folder stays ignored, whatever later rules say.
     for (let slash = path.indexOf("/"); slash !== -1; slash = path.indexOf("/", slash + 1)) {
-      if (lastVerdict(path.slice(0, slash), true) === "ignored") return "ignored";
+      if (folderVerdict(path.slice(0, slash)) === "ignored") return "ignored";
     }
     return lastVerdict(path, isFolder);
   };
@@ -65,7 +77,7 @@ export function readIgnoreRules(folder: string): IgnoreRules | undefined {
 }
 
 function ruleOf(line: string): Rule | undefined {
-  if (line.length > MAX_RULE_CHARS || line.startsWith("#")) return undefined;
+  if (line.length > MAX_RULE_CHARS || line.startsWith("#") || starsIn(line) > MAX_RULE_STARS) return undefined;
   let pattern = line.replace(/^\ufeff/, "").toLowerCase();
   // Spaces at the end count only if they are escaped.
   while (pattern.endsWith(" ") && !pattern.endsWith("\\ ")) pattern = pattern.slice(0, -1);

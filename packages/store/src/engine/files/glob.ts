@@ -8,6 +8,8 @@ import { TrunklineError } from "@trunkline/core";
 const SPECIAL = /[*?[\]{}]/;
 /** Longer than any path someone types. */
 const MAX_PATTERN_CHARS = 1024;
+/** Each star can multiply the time that a path takes. */
+const MAX_STARS = 64;
 const SLASH = "/";
 
 /** Whether the text contains any glob characters. */
@@ -20,9 +22,17 @@ export function compileGlob(pattern: string): (path: string) => boolean {
   if (pattern.length > MAX_PATTERN_CHARS) {
     throw new TrunklineError("INVALID_ARGUMENT", `A glob has at most ${MAX_PATTERN_CHARS} characters.`);
   }
+  if (starsIn(pattern) > MAX_STARS) {
+    throw new TrunklineError("INVALID_ARGUMENT", `A glob has at most ${MAX_STARS} stars.`);
+  }
   const trimmed = pattern.replace(/^\.\//, "").replace(/\/$/, "/**");
   const anchored = trimmed.startsWith("/") || /^[A-Za-z]:[\\/]/.test(trimmed);
   return matcherOf(programOf(trimmed, { braces: true }), anchored);
+}
+
+/** Counts `*` and `**`. */
+export function starsIn(pattern: string): number {
+  return pattern.match(/\*+/g)?.length ?? 0;
 }
 
 /** Compiles globs to a test that passes if any of them matches. An empty list matches nothing. */
