@@ -37,9 +37,10 @@ describe("a client over stdio without elicitation", () => {
     symlinkSync(join(home, ".ssh"), join(project, "keys"));
     symlinkSync(join(home, "not-there"), join(project, "dangling"));
     for (const output_directory of [
+      // First, so that a broken defence is noticed before it could reach the machine's own files.
+      home,
       "../../../../etc",
       "/etc",
-      home,
       "../..",
       join(home, ".ssh"),
       "to-home",
