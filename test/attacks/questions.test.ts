@@ -313,6 +313,8 @@ const SECRET_FIELDS: readonly object[] = [
   { value: { type: "string", placeholder: "GitHub password" } },
   { value: { type: "string", title: "Password", enum: [] } },
   { value: { type: "integer", description: "Enter the PIN of your bank card" } },
+  { value: { type: "string", description: "Do not share it with others, just enter your password" } },
+  { value: { type: "string", description: "Never give us your name but the password" } },
   { values: { type: "array", items: { type: "string", title: "Password" } } },
   { account: { type: "object", properties: { password: { type: "string" } } } },
 ];
@@ -326,6 +328,16 @@ const UNUSUAL_SCHEMAS: readonly object[] = [
 ];
 
 const BENIGN_FORMS: readonly [string, object][] = [
+  [
+    "A number, please",
+    {
+      n: {
+        type: "integer",
+        description: "Your favorite integer (do not give us your phone number, pin, or other sensitive info)",
+      },
+    },
+  ],
+  ["Describe the problem. Never paste passwords or tokens here.", { text: { type: "string" } }],
   ["How many tokens may the answer have?", { max_tokens: { type: "integer" } }],
   ["Set the token limit", { tokenLimit: { type: "integer", title: "Max tokens" } }],
   ["Token count per chunk", { token_count: { type: "integer" }, note: { type: "string" } }],

@@ -42,6 +42,10 @@ const BENIGN_BEFORE =
 const REQUEST =
   /\b(?:confirm|enter|fill in|give|input|insert|need|needs|paste|please|provide|re ?enter|require[sd]?|send|share|submit|supply|tell|type|verify|what is|whats|with|your)\b[^.!?\n]{0,60}$/;
 const REQUEST_AFTER = /^\s*(?:[:?]|is (?:needed|required)|required|needed|please|for [^\n]{1,200}:\s*$|$)/;
+/** A warning is the opposite of a request: "do not give us your PIN". */
+const WARNING =
+  /\b(?:do not|don.?t|never) (?:ever )?(?:enter|give|include|paste|provide|send|share|submit|tell|type|use|write)\b([^.!?:;\n]{0,80})$/;
+const ASKING = /\b(?:but|confirm|enter|give|instead|paste|please|provide|send|share|submit|supply|tell|type|verify)\b/;
 /** Everyday words that only count next to a request. */
 const SHORT_MESSAGE_WORDS = 4;
 
@@ -71,9 +75,16 @@ export function asksForSecret(message: string, { isNumber = false } = {}): boole
     const isShort = text.trim().split(/\s+/).length <= SHORT_MESSAGE_WORDS;
     return [...mentions(text)].some(
       ({ word, before, after }) =>
-        (isShort || REQUEST.test(before) || REQUEST_AFTER.test(after)) && (!isNumber || NUMBER_WORD.test(word)),
+        !isWarning(before) &&
+        (isShort || REQUEST.test(before) || REQUEST_AFTER.test(after)) &&
+        (!isNumber || NUMBER_WORD.test(word)),
     );
   });
+}
+
+function isWarning(before: string): boolean {
+  const warned = WARNING.exec(before)?.[1];
+  return warned !== undefined && !ASKING.test(warned);
 }
 
 const NUMBER_WORD = /\b(?:pin|otp|totp|2fa|cvv|cvc|card|ssn|social|pass ?code|codes?)\b|\bcard/;
