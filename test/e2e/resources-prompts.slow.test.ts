@@ -159,7 +159,7 @@ describe("with server-everything, the library", () => {
     ]);
     expect(research.text).toContain("python (snake)");
     expect(visit.text).toContain("User completed the URL elicitation flow");
-    expect(visited).toEqual(["https://modelcontextprotocol.io", "https://example.org/"]);
+    expect(visited).toEqual(["https://modelcontextprotocol.io/", "https://example.org/"]);
   });
 });
 
