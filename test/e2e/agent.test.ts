@@ -3,7 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placeWithServers, script } from "./agent-support.js";
-import type { Place } from "./command.js";
+import { Place } from "./command.js";
+import { testServer } from "./server-entries.js";
 
 let place: Place;
 
@@ -64,6 +65,19 @@ describe("trunkline agent", () => {
     const turns = [{ tool: "delegate", args: { task: "Add." } }, { text: "Alone." }];
     const { stderr } = await agent(turns, "--no-delegate");
     expect(stderr).toContain('There is no tool "delegate"');
+  });
+
+  it("shows no half of a secret where it shortens a call or its result", async () => {
+    const secret = "hush-5d1f80c2b7";
+    const hello = { ...testServer("hello"), env: { KEY: secret } };
+    using own = new Place({ ".trunkline/mcp.json": { mcpServers: { hello } } }, { TRUNKLINE_TRUST: "all" });
+    const repeat = (chars: number) => ({ tool: "hello.repeat", args: { text: `${"x".repeat(chars)} ${secret}` } });
+    own.write("script.jsonl", script(repeat(1_980), repeat(1_991), { text: "Done." }));
+    const args = [...echo, "--script", "script.jsonl", "--tool", "hello.repeat"];
+    const { stdout, stderr } = await own.run(["agent", ...args, "Work."]);
+    expect(stdout).toBe("Done.\n");
+    expect(stderr.match(/characters\)/g)?.length).toBeGreaterThanOrEqual(2);
+    expect(stderr).not.toContain("hush");
   });
 
   it("respects its token and time limits", async () => {

@@ -99,7 +99,15 @@ export {
   type ToolSource,
 } from "./ports.js";
 export { MIN_SECRET_LENGTH, Redactor, secretForms } from "./redaction.js";
-export { hasControls, printable, printableJson, printableLines, replaceControls, toOneLine } from "./safe-text.js";
+export {
+  firstWords,
+  hasControls,
+  printable,
+  printableJson,
+  printableLines,
+  replaceControls,
+  toOneLine,
+} from "./safe-text.js";
 export { beginsPrivateKey, isSensitiveToRead, isSensitiveToWrite, TELLING_BYTES } from "./sensitive-paths.js";
 export { headOf, jsonBytes, type Shrunk, shareOut, shrink, shrinkSpan } from "./shrink.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";

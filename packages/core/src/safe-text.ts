@@ -35,6 +35,15 @@ export function replaceControls(text: string, replacement: string): string {
   return text.replace(CONTROLS, replacement);
 }
 
+/**
+ * The first words of a text, with "…" in place of the others. No word is cut: half a secret would no longer be
+ * recognised by the redaction that comes later.
+ */
+export function firstWords(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  return `${text.slice(0, Math.max(0, text.slice(0, maxChars + 1).search(/\s+\S*$/)))}…`;
+}
+
 /** Joins a text into one line of words separated by single spaces, without control characters. */
 export function toOneLine(text: string): string {
   return text.replace(GAPS, " ").trim();

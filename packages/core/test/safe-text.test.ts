@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hasControls, printable, printableLines, replaceControls, toOneLine } from "../src/index.js";
+import { firstWords, hasControls, printable, printableLines, replaceControls, toOneLine } from "../src/index.js";
 
 const hostile = "a\u001b[2J\u202eb\u2028c\r\nd\u{e0001}";
 
@@ -23,5 +23,12 @@ describe("untrusted text", () => {
   it("can have control characters replaced, or be joined into one line", () => {
     expect(replaceControls("a\u001b\nb", "?")).toBe("a??b");
     expect(toOneLine("  a \n\n\u001b b\u00a0\u200bc\t")).toBe("a b c");
+  });
+
+  it("is shortened between words, so that no secret is cut in half", () => {
+    expect(firstWords("use the token abcdefgh", 22)).toBe("use the token abcdefgh");
+    expect(firstWords("use the token abcdefgh", 21)).toBe("use the token…");
+    expect(firstWords("use the token abcdefgh", 13)).toBe("use the token…");
+    expect(firstWords("abcdefgh", 4)).toBe("…");
   });
 });

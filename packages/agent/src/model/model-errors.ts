@@ -1,6 +1,14 @@
 // Turns provider failures into errors with codes. The library's own errors contain the whole request, so they are never
 // used as a cause; only the errors below them are.
-import { isRecord, messageOf, parseJson, type Redactor, systemCodeOf, TrunklineError } from "@trunkline/core";
+import {
+  firstWords,
+  isRecord,
+  messageOf,
+  parseJson,
+  type Redactor,
+  systemCodeOf,
+  TrunklineError,
+} from "@trunkline/core";
 import { CutStreamError, StreamErrorPart } from "./from-stream.js";
 import type { ProviderInfo } from "./providers.js";
 
@@ -182,9 +190,8 @@ function below(error: unknown): unknown {
 }
 
 function said(what: string, message: string, { redactor }: ErrorPlace): string {
-  const line = message.replace(/\s+/g, " ").trim();
-  const short = line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
-  return redactor.text(short === "" ? `${what}.` : `${what}: ${short}`);
+  const line = firstWords(message.replace(/\s+/g, " ").trim(), MAX_MESSAGE_LENGTH);
+  return redactor.text(line === "" ? `${what}.` : `${what}: ${line}`);
 }
 
 /**

@@ -145,7 +145,8 @@ export class RunPrinter {
   }
 
   #showCall({ id, title, args, depth }: Extract<AgentEvent, { type: "tool-call" }>): void {
-    const text = typeof args === "string" ? args : (JSON.stringify(args) ?? "");
+    // Before it is cut: half a secret would not be recognised.
+    const text = this.#context.redactor.text(typeof args === "string" ? args : (JSON.stringify(args) ?? ""));
     if (!this.#options.folded) {
       this.#note(`tool: ${title} ${cut(text, MAX_ARGS_CHARS)}`, depth);
       return;
@@ -157,7 +158,8 @@ export class RunPrinter {
   }
 
   #showResult(event: Extract<AgentEvent, { type: "tool-result" }>): void {
-    const { id, title, text, isError, durationMs, depth } = event;
+    const { id, title, isError, durationMs, depth } = event;
+    const text = this.#context.redactor.text(event.text);
     if (!this.#options.folded) {
       const [first = "", ...more] = cut(text, MAX_OBSERVATION_CHARS).split("\n");
       this.#note(`observation: ${isError ? "error: " : ""}${first}`, depth);

@@ -1,6 +1,6 @@
 // Errors from sign-in and token refresh, each with a code and a hint.
 import { OAuthError, OAuthErrorCode, RegistrationRejectedError, UnauthorizedError } from "@modelcontextprotocol/client";
-import { isTrunklineError, messageOf, systemCodeOf, TrunklineError, toOneLine } from "@trunkline/core";
+import { firstWords, isTrunklineError, messageOf, systemCodeOf, TrunklineError, toOneLine } from "@trunkline/core";
 import { SignInCallbackError } from "./sign-in.js";
 
 /** Errors that mean the authorization server itself has a problem. */
@@ -98,6 +98,5 @@ function isTimeout(error: unknown): boolean {
 
 /** Cleans up a server's text for display: one line, no control characters, no HTML. */
 function plain(text: string): string {
-  const line = toOneLine(text);
-  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
+  return firstWords(toOneLine(text), 300);
 }

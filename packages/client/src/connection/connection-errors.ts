@@ -10,6 +10,7 @@ import {
 } from "@modelcontextprotocol/client";
 import {
   type ErrorCode,
+  firstWords,
   isTrunklineError,
   messageOf,
   redactedArgs,
@@ -243,7 +244,7 @@ function protocolFailure(error: unknown, name: string): Explanation {
 function shortMessage(error: unknown): string {
   if (error instanceof Error && error.name === "ZodError") return "its answer is not a protocol message.";
   const [line = ""] = messageOf(error).split("\n");
-  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
+  return firstWords(line, 300);
 }
 
 /** Whether the server has forgotten our session: it rejected the request without processing it. */
