@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GrepPrinter } from "../../packages/cli/src/commands/store/grep-output.js";
-import { paintFor } from "../../packages/cli/src/terminal/output.js";
+import { paletteFor } from "../../packages/cli/src/terminal/palette.js";
 import { bin, outcomeOf, Place } from "./command.js";
 import { json, store } from "./store-support.js";
 import { atTerminal, hasTerminal } from "./terminal.js";
@@ -173,10 +173,10 @@ describe.concurrent("store grep", () => {
       env: { PATH: process.env.PATH, HOME: place.home, TERM: "xterm" },
       encoding: "utf8",
     });
-    const [path, line, match, end] = ["\u001b[35m", "\u001b[32m", "\u001b[1;31m", "\u001b[0m"];
+    const { accent, dim, match } = paletteFor(process.stdout, {}, "always");
     expect(stdout.replaceAll("\r\n", "\n").replaceAll(`${place.cwd}/`, "")).toBe(
-      `${path}src/a.txt${end}\n${line}2${end}:two ${match}needle${end}\n\n` +
-        `${path}src/b.md${end}\n${line}1${end}:${match}needle${end}s here\n`,
+      `${accent("src/a.txt")}\n${dim("2")}:two ${match("needle")}\n\n` +
+        `${accent("src/b.md")}\n${dim("1")}:${match("needle")}s here\n`,
     );
   });
 });
@@ -185,7 +185,7 @@ describe("highlighting matches", () => {
   const printed = (pattern: string, text: string, more: object = {}) =>
     new GrepPrinter({
       pattern: { pattern, ...more },
-      paint: paintFor({ io: process, env: {} }, "always"),
+      palette: paletteFor(process.stdout, {}, "always"),
       heading: true,
       numbers: false,
       hasContext: false,
@@ -194,7 +194,7 @@ describe("highlighting matches", () => {
       .page({ matches: [{ path: "p", hash: "h", line: 1, text }], total: 1, files: 1, truncated: false, binary: 0 })
       .split("\n")[1]
       ?.replaceAll("\u001b[1;31m", "<")
-      .replaceAll("\u001b[0m", ">");
+      .replaceAll("\u001b[22;39m", ">");
 
   it("marks every match in a line, and none for inverted matches", () => {
     expect(printed("a+", "banaana")).toBe("b<a>n<aa>n<a>");

@@ -1,8 +1,8 @@
 // The command line: which commands exist, how they run, and how failures are reported.
-import { isTrunklineError, toTrunklineError } from "@trunkline/core";
+import { isTrunklineError, printableLines, toTrunklineError } from "@trunkline/core";
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { EXIT, exitCodeOf } from "./app/exit-codes.js";
-import { type Cli, mcpOption, type SetExitCode } from "./commands/flags.js";
+import { type Cli, colorOption, mcpOption, type SetExitCode } from "./commands/flags.js";
 import { OUTLINE } from "./commands/outline.js";
 import { type CommandContext, createContext } from "./terminal/context.js";
 import type { OutputStream, ProgramIo } from "./terminal/program-io.js";
@@ -119,10 +119,15 @@ export async function buildProgram(
     .version(context.version, "-V, --version", "print the version")
     .helpOption("-h, --help", "show help")
     .addOption(mcpOption())
+    .addOption(colorOption(context))
     // `--version` after a command belongs to that command: `store get` has one.
     .enablePositionalOptions()
     .showSuggestionAfterError(true)
-    .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
+    .configureHelp({
+      sortSubcommands: false,
+      showGlobalOptions: false,
+      styleTitle: (title) => context.palette.heading(title),
+    })
     .exitOverride()
     .configureOutput(outputOf(context))
     .addHelpText("after", EXAMPLES);
@@ -134,6 +139,9 @@ export async function buildProgram(
     const isKnown = name !== undefined && Object.hasOwn(COMMANDS, name);
     const wanted = isKnown ? [COMMANDS[name]] : Object.values(COMMANDS);
     for (const add of await Promise.all(wanted.map((load) => load?.()))) add?.({ program, context, setExitCode });
+    eachCommand(program, (command) => {
+      if (command !== program) command.addOption(colorOption(context).hideHelp());
+    });
   }
   for (const command of program.commands) {
     command.exitOverride();
@@ -152,15 +160,16 @@ function outlineTerm(command: Command): string {
 const DEFAULT_COLUMNS = 80;
 
 /** Tells commander where to write its help. We report errors ourselves. */
-function outputOf({ io }: CommandContext): OutputConfiguration {
+function outputOf(context: CommandContext): OutputConfiguration {
+  const { io } = context;
   const widthOf = ({ isTTY, columns }: OutputStream) => (isTTY === true && columns ? columns : DEFAULT_COLUMNS);
   return {
     writeOut: (text) => void io.stdout.write(text),
     writeErr: (text) => void io.stderr.write(text),
     getOutHelpWidth: () => widthOf(io.stdout),
     getErrHelpWidth: () => widthOf(io.stderr),
-    getOutHasColors: () => false,
-    getErrHasColors: () => false,
+    getOutHasColors: () => context.palette.hasColours,
+    getErrHasColors: () => context.notePalette.hasColours,
     outputError: () => {},
   };
 }
@@ -178,17 +187,21 @@ function report(error: unknown, context: CommandContext, misused: string): numbe
     if (error.exitCode === 0) return EXIT.success;
     // A command group without a subcommand: its help has been shown.
     if (error.code === "commander.help") return EXIT.usage;
-    context.note(`trunkline: ${error.message.replace(/^error: /, "")}`);
+    noteError(context, error.message.replace(/^error: /, ""));
     context.note(`  See \`${misused} --help\`.`);
     return EXIT.usage;
   }
   if (context.signal.aborted) return interruptedCode(context.signal);
   const known = toTrunklineError(error);
-  context.note(`trunkline: ${known.message}`);
+  noteError(context, known.message);
   if (known.hint !== undefined) context.note(`  ${known.hint}`);
   if (!isTrunklineError(error))
     context.logger.debug("unexpected error", { stack: error instanceof Error ? error.stack : String(error) });
   return exitCodeOf(known.code);
+}
+
+function noteError({ notePalette, notePainted, redactor }: CommandContext, message: string): void {
+  notePainted(notePalette.error(printableLines(redactor.text(`trunkline: ${message}`))));
 }
 
 /** By convention, the exit code shows which signal ended a process. */

@@ -2,6 +2,7 @@
 import { TrunklineError } from "@trunkline/core";
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../terminal/context.js";
+import { COLOUR_MODES, type ColourMode } from "../terminal/palette.js";
 
 /** `inOrder`: the command ended cleanly although it was asked to stop. */
 export type SetExitCode = (code: number, options?: { inOrder: boolean }) => void;
@@ -62,6 +63,18 @@ export function refuseWord(group: Command, word: string | undefined): void {
 
 export function mcpOption(): Option {
   return new Option("--mcp <path>", "use only this configuration file");
+}
+
+/** `--color`, accepted before and after every command. */
+export function colorOption({ setColourMode }: Pick<CommandContext, "setColourMode">): Option {
+  const option = new Option("--color <when>", "use colours").choices([...COLOUR_MODES]);
+  const check = option.parseArg as (text: string, earlier: unknown) => ColourMode;
+  // Takes effect while the command line is read, so that errors in the rest of it have their colours too.
+  return option.argParser((text: string, earlier: unknown) => {
+    const mode = check(text, earlier);
+    setColourMode(mode);
+    return mode;
+  });
 }
 
 export function secondsOption(description: string, flags = "--timeout <seconds>"): Option {

@@ -44,7 +44,7 @@ export const OUTLINE: Readonly<Record<string, { readonly usage: string; readonly
     about: "show what the project's files would run, and approve it",
   },
   tokens: {
-    usage: "",
+    usage: "[options]",
     about: "create, list and revoke the tokens of `serve --http`",
   },
   ask: {
@@ -100,11 +100,11 @@ export const OUTLINE: Readonly<Record<string, { readonly usage: string; readonly
     about: "turn texts into vectors, with the embedded model or an endpoint",
   },
   models: {
-    usage: "",
+    usage: "[options]",
     about: "list or download local models",
   },
   completion: {
-    usage: "[shell]",
+    usage: "[options] [shell]",
     about: "print a shell completion script, or how to install it",
   },
 };

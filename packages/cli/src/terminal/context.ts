@@ -12,6 +12,7 @@ import {
   systemClock,
 } from "@trunkline/core";
 import { Interrupts } from "./interrupts.js";
+import { type ColourMode, type Palette, paletteFor } from "./palette.js";
 import type { ProgramIo } from "./program-io.js";
 
 export interface CommandContext {
@@ -31,6 +32,12 @@ export interface CommandContext {
   readonly logger: Logger;
   /** Redacts everything that is printed. */
   readonly redactor: Redactor;
+  /** The colours of stdout. */
+  readonly palette: Palette;
+  /** The colours of stderr. */
+  readonly notePalette: Palette;
+  /** Sets what `--color` says, for both streams. */
+  setColourMode(mode: ColourMode): void;
   /** Whether stdin is a pipe or a file. */
   hasPipedInput(): boolean;
   /**
@@ -45,12 +52,15 @@ export interface CommandContext {
    * visible.
    */
   note(line: string): void;
+  /** Prints a line with colours for the user to stderr. Its text must already be printable. */
+  notePainted(line: string): void;
 }
 
 export function createContext(io: ProgramIo): CommandContext {
   const { env, cwd, userHome, clock = systemClock, interrupts = new Interrupts() } = io;
   const redactor = new Redactor();
   const logLevel = env.TRUNKLINE_LOG_LEVEL;
+  let colourMode: ColourMode = "auto";
   return {
     version: readVersion(),
     io,
@@ -63,10 +73,21 @@ export function createContext(io: ProgramIo): CommandContext {
     interrupts,
     logger: loggerFor({ io, env, clock, redactor }, isLogLevel(logLevel) ? logLevel : "error"),
     redactor,
+    // Getters: `--color` is read later, and a stream is set up on first access.
+    get palette() {
+      return paletteFor(io.stdout, env, colourMode);
+    },
+    get notePalette() {
+      return paletteFor(io.stderr, env, colourMode);
+    },
+    setColourMode: (mode) => {
+      colourMode = mode;
+    },
     hasPipedInput: () => io.hasPipedInput?.() ?? io.stdin.isTTY !== true,
     out: (line) => void io.stdout.write(`${io.stdout.isTTY === true ? printableLines(line) : line}\n`),
     outPainted: (line) => void io.stdout.write(`${line}\n`),
     note: (line) => void io.stderr.write(`${printableLines(redactor.text(line))}\n`),
+    notePainted: (line) => void io.stderr.write(`${redactor.text(line)}\n`),
   };
 }
 

@@ -57,38 +57,6 @@ export function shownText(text: string, isTerminal: boolean): string {
   return isTerminal ? printableLines(text) : text;
 }
 
-/** Highlights parts of a line if the terminal supports colours; otherwise leaves the text unchanged. */
-export interface Paint {
-  readonly isTerminal: boolean;
-  readonly hasColours: boolean;
-  path(text: string): string;
-  line(text: string): string;
-  match(text: string): string;
-  added(text: string): string;
-  removed(text: string): string;
-  faint(text: string): string;
-}
-
-/** Colours like grep: on a terminal that is not dumb, unless `NO_COLOR` is set. */
-export function paintFor(
-  { io, env }: Pick<CommandContext, "io" | "env">,
-  when: "auto" | "always" | "never" = "auto",
-): Paint {
-  const isTerminal = io.stdout.isTTY === true;
-  const hasColours = when === "auto" ? isTerminal && env.TERM !== "dumb" && !env.NO_COLOR : when === "always";
-  const paint = (code: string) => (text: string) => (hasColours ? `\u001b[${code}m${text}\u001b[0m` : text);
-  return {
-    isTerminal,
-    hasColours,
-    path: paint("35"),
-    line: paint("32"),
-    match: paint("1;31"),
-    added: paint("32"),
-    removed: paint("31"),
-    faint: paint("2"),
-  };
-}
-
 /** Writes to stdout with backpressure. The text must already be printable. */
 export async function writeOut({ io, signal }: CommandContext, bytes: Uint8Array | string): Promise<void> {
   if (bytes.length > 0 && !io.stdout.write(bytes)) await once(io.stdout, "drain", { signal });

@@ -4,7 +4,7 @@ import type { DeleteParams, OperationParams, UpdateParams } from "@trunkline/sto
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { counted, outJson, paintFor, type StoreOptions, shownText, wantsJson } from "../../terminal/output.js";
+import { counted, outJson, type StoreOptions, shownText, wantsJson } from "../../terminal/output.js";
 import { byPathOrHash } from "./finding.js";
 
 export async function update(context: CommandContext, params: UpdateParams, options: StoreOptions): Promise<number> {
@@ -45,7 +45,7 @@ export async function deleteDocuments(
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
-    const { isTerminal } = paintFor(context);
+    const { isTerminal } = context.palette;
     for (const path of result.deleted) context.out(shownText(path, isTerminal));
     if (result.count === 0) context.note("No document matches.");
     else if (dryRun) context.note(`${counted(result.count, "document")} would be deleted.`);
@@ -63,6 +63,6 @@ export async function undelete(
   const result = await opened.store.undelete(params, opened.calling("undelete"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
-  else for (const path of result.restored) context.out(shownText(path, paintFor(context).isTerminal));
+  else for (const path of result.restored) context.out(shownText(path, context.palette.isTerminal));
   return EXIT.success;
 }

@@ -78,7 +78,6 @@ const COMMANDS: { readonly [Name in OperationName]?: StoreCommand<Name> } = {
         .option("-N, --no-line-number", "without line numbers")
         .option("--heading", "print the path once, above its lines; this is the default at a terminal")
         .option("--no-heading", "print the path in front of each line; this is the default in a pipe")
-        .addOption(new Option("--color <when>", "use colours").choices(["auto", "always", "never"]).default("auto"))
         .option("-0, --null", "with -l: end each path with a zero byte, for xargs -0")
         .addOption(repeatable("-g, --glob <glob>", "the same as --include, or with a leading ! as --exclude"))
         .option("--page", "stop after one page, and print the cursor to continue with")

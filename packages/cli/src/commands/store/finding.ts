@@ -6,8 +6,6 @@ import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import {
   outJson,
-  type Paint,
-  paintFor,
   type StoreOptions,
   shortHash,
   shownBytes,
@@ -16,6 +14,7 @@ import {
   wantsJson,
   writeContent,
 } from "../../terminal/output.js";
+import type { Palette } from "../../terminal/palette.js";
 import { table } from "../../terminal/table.js";
 
 /** Searches by keyword and meaning. The exit code is 1 if nothing is found, as with grep. */
@@ -33,12 +32,12 @@ export async function search(context: CommandContext, params: SearchParams, opti
   const shown = "paths" in result ? result.paths.length : result.results.length;
   if (wantsJson(options)) outJson(context, result);
   else {
-    const paint = paintFor(context);
-    if ("paths" in result) for (const path of result.paths) context.out(shownText(path, paint.isTerminal));
+    const { palette } = context;
+    if ("paths" in result) for (const path of result.paths) context.out(shownText(path, palette.isTerminal));
     else {
       // Only users who asked for a specific method need to know that another one was used.
       if (result.notice !== undefined && type !== undefined) context.note(result.notice);
-      for (const hit of result.results) showHit(context, hit, { paint, isExplained: explain });
+      for (const hit of result.results) showHit(context, hit, { palette, isExplained: explain });
     }
     noteRest(context, { shown, total: result.total, cursor: result.cursor });
     if (shown === 0) await noteNothing(context, opened);
@@ -46,17 +45,17 @@ export async function search(context: CommandContext, params: SearchParams, opti
   return shown === 0 ? EXIT.failure : EXIT.success;
 }
 
-function showHit(context: CommandContext, hit: SearchHit, how: { paint: Paint; isExplained: boolean }): void {
-  const { paint } = how;
-  const line = hit.line === undefined ? "" : `:${paint.line(String(hit.line))}`;
-  const path = paint.path(shownText(hit.path, paint.isTerminal));
+function showHit(context: CommandContext, hit: SearchHit, how: { palette: Palette; isExplained: boolean }): void {
+  const { palette } = how;
+  const line = hit.line === undefined ? "" : `:${palette.dim(String(hit.line))}`;
+  const path = palette.accent(shownText(hit.path, palette.isTerminal));
   // In a store of a few documents every word is common, and scores are close to zero.
-  const score = hit.score < 0.0005 ? "" : `  ${paint.faint(hit.score.toFixed(3))}`;
+  const score = hit.score < 0.0005 ? "" : `  ${palette.dim(hit.score.toFixed(3))}`;
   context.outPainted(`${path}${line}${score}`);
   if (hit.snippet.trim() !== "") {
-    for (const text of hit.snippet.split("\n")) context.out(`  ${shownText(text, paint.isTerminal)}`);
+    for (const text of hit.snippet.split("\n")) context.out(`  ${shownText(text, palette.isTerminal)}`);
   }
-  if (how.isExplained && hit.explain !== undefined) context.outPainted(`  ${paint.faint(printableJson(hit.explain))}`);
+  if (how.isExplained && hit.explain !== undefined) context.outPainted(`  ${palette.dim(printableJson(hit.explain))}`);
 }
 
 /** Lists documents. The exit code is 1 if there are none. */
@@ -67,7 +66,7 @@ export async function list(context: CommandContext, params: ListParams, options:
   const shown = "paths" in result ? result.paths.length : result.documents.length;
   if (wantsJson(options)) outJson(context, result);
   else {
-    const { isTerminal } = paintFor(context);
+    const { isTerminal } = context.palette;
     if ("paths" in result) for (const path of result.paths) context.out(shownText(path, isTerminal));
     else {
       const rows = result.documents.map(({ size, modified, hash, path, collection, tags }) => [
@@ -154,7 +153,7 @@ async function showDocument(
   const { path, hash, related } = result;
   const { graphTree } = await import("./graph-output.js");
   const origin = { key: `file:${path}`, type: "file", name: path, path, hash };
-  for (const line of graphTree({ ...related, origin }, { paint: paintFor(context), reverse: false }))
+  for (const line of graphTree({ ...related, origin }, { palette: context.palette, reverse: false }))
     context.outPainted(line);
   if (related.notice !== undefined) context.note(related.notice);
   if (related.truncated) context.note(`There is more: trunkline store graph ${printable(path)} --limit <number>`);

@@ -1,10 +1,11 @@
 // Renders part of the graph as a text tree: each node below the one that leads to it, expanded once.
 import type { GraphEdgeInfo, GraphNodeInfo, RelatedDocuments } from "@trunkline/store";
-import { type Paint, shownText } from "../../terminal/output.js";
+import { shownText } from "../../terminal/output.js";
+import type { Palette } from "../../terminal/palette.js";
 
 /** `reverse`: branches lead to the nodes that point here. */
 export interface TreeOptions {
-  readonly paint: Paint;
+  readonly palette: Palette;
   readonly reverse: boolean;
 }
 
@@ -18,7 +19,7 @@ export function graphTree(
   graph: Pick<RelatedDocuments, "nodes" | "edges"> & { readonly origin: GraphNodeInfo },
   options: TreeOptions,
 ): string[] {
-  const { paint, reverse } = options;
+  const { palette, reverse } = options;
   const { origin } = graph;
   const nodes = new Map([{ ...origin, distance: 0 }, ...graph.nodes].map((node) => [node.key, node]));
   const branches = new Map<string, Map<string, Branch>>();
@@ -32,7 +33,7 @@ export function graphTree(
     of.set(far, branch);
     branch.edges.push(edge);
   }
-  const lines = [`${nameOf(origin, undefined, paint)}`];
+  const lines = [`${nameOf(origin, undefined, palette)}`];
   const unfolded = new Set([origin.key]);
   const unfold = (parent: GraphNodeInfo & { distance: number }, indent: string): void => {
     const all = [...(branches.get(parent.key)?.values() ?? [])];
@@ -41,17 +42,17 @@ export function graphTree(
       // A node is expanded where it is nearest to the origin; elsewhere it is only named.
       const isHere = node.distance === parent.distance + 1 && !unfolded.has(node.key);
       const isElsewhere = !isHere && (branches.get(node.key)?.size ?? 0) > 0;
-      const mark = paint.faint(`${indent}${isLast ? "└─" : "├─"}`);
+      const mark = palette.dim(`${indent}${isLast ? "└─" : "├─"}`);
       const relations = relationsOf(edges, reverse);
-      const rest = isElsewhere ? paint.faint(" …") : "";
-      lines.push(`${mark} ${paint.line(relations)} ${nameOf(node, parent, paint)}${placeOf(edges, paint)}${rest}`);
+      const rest = isElsewhere ? palette.dim(" …") : "";
+      lines.push(`${mark} ${palette.dim(relations)} ${nameOf(node, parent, palette)}${placeOf(edges, palette)}${rest}`);
       if (!isHere) return;
       unfolded.add(node.key);
       unfold(node, `${indent}${isLast ? "   " : "│  "}`);
     });
   };
   unfold({ ...origin, distance: 0 }, "");
-  if (lines.length === 1) lines.push(paint.faint("└─ nothing"));
+  if (lines.length === 1) lines.push(palette.dim("└─ nothing"));
   return lines;
 }
 
@@ -61,22 +62,22 @@ function relationsOf(edges: readonly GraphEdgeInfo[], reverse: boolean): string 
 }
 
 /** Notes the edge's line, and whether its target is unresolved. */
-function placeOf(edges: readonly GraphEdgeInfo[], paint: Paint): string {
+function placeOf(edges: readonly GraphEdgeInfo[], palette: Palette): string {
   const line = edges.find((edge) => edge.line !== undefined)?.line;
   const notes = [
     ...(line === undefined ? [] : [`line ${line}`]),
     ...(edges.some((edge) => edge.resolved === false) ? ["unresolved"] : []),
   ];
-  return notes.length === 0 ? "" : paint.faint(` (${notes.join(", ")})`);
+  return notes.length === 0 ? "" : palette.dim(` (${notes.join(", ")})`);
 }
 
 /**
  * Shows a document by its path, and anything else by name and type, with its document if that differs from the
  * parent's.
  */
-function nameOf({ type, name, path }: GraphNodeInfo, parent: GraphNodeInfo | undefined, paint: Paint): string {
-  const shown = (text: string) => shownText(text, paint.isTerminal);
-  if (type === "file") return paint.path(shown(path ?? name));
-  const place = path === undefined || path === parent?.path ? "" : ` in ${paint.path(shown(path))}`;
-  return `${shown(name)} ${paint.faint(type)}${place}`;
+function nameOf({ type, name, path }: GraphNodeInfo, parent: GraphNodeInfo | undefined, palette: Palette): string {
+  const shown = (text: string) => shownText(text, palette.isTerminal);
+  if (type === "file") return palette.accent(shown(path ?? name));
+  const place = path === undefined || path === parent?.path ? "" : ` in ${palette.accent(shown(path))}`;
+  return `${shown(name)} ${palette.dim(type)}${place}`;
 }

@@ -4,7 +4,8 @@ import type { GraphParams, GraphResult } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { outJson, type Paint, paintFor, type StoreOptions, shownText, wantsJson } from "../../terminal/output.js";
+import { outJson, type StoreOptions, shownText, wantsJson } from "../../terminal/output.js";
+import type { Palette } from "../../terminal/palette.js";
 import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
 import { graphTree } from "./graph-output.js";
@@ -34,20 +35,20 @@ export async function graph(context: CommandContext, params: GraphParams, option
   opened.clearProgress();
   if (result.notice !== undefined) context.note(result.notice);
   if (wantsJson(options)) outJson(context, result);
-  else for (const line of linesOf(result, { paint: paintFor(context), reverse })) context.outPainted(line);
+  else for (const line of linesOf(result, { palette: context.palette, reverse })) context.outPainted(line);
   if ("truncated" in result && result.truncated) context.note("There is more. Use a larger --limit.");
   return EXIT.success;
 }
 
-function linesOf(result: GraphResult, { paint, reverse }: { paint: Paint; reverse: boolean }): readonly string[] {
+function linesOf(result: GraphResult, { palette, reverse }: { palette: Palette; reverse: boolean }): readonly string[] {
   if ("mermaid" in result) return [result.mermaid.trimEnd()];
-  const shown = (text: string) => shownText(text, paint.isTerminal);
+  const shown = (text: string) => shownText(text, palette.isTerminal);
   if ("types" in result) {
     return table(
       result.types.map(({ type, count }) => [type, String(count)]),
       { right: [1] },
     );
   }
-  if ("origin" in result) return graphTree(result, { paint, reverse });
+  if ("origin" in result) return graphTree(result, { palette, reverse });
   return table(result.nodes.map(({ name, key }) => [shown(name), shown(key)]));
 }

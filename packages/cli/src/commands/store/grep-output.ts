@@ -1,11 +1,12 @@
 // Prints grep results: below each document's path at a terminal, as `path:line:text` in a pipe.
 import { createContext, Script } from "node:vm";
 import type { GrepMatch, GrepParams, GrepResult } from "@trunkline/store";
-import { type Paint, shownText } from "../../terminal/output.js";
+import { shownText } from "../../terminal/output.js";
+import type { Palette } from "../../terminal/palette.js";
 
 interface GrepPrinterOptions {
   readonly pattern: Pick<GrepParams, "pattern" | "fixed" | "ignoreCase" | "word" | "invert">;
-  readonly paint: Paint;
+  readonly palette: Palette;
   /** Print the path once, above its lines. */
   readonly heading: boolean;
   readonly numbers: boolean;
@@ -24,7 +25,7 @@ export class GrepPrinter {
 
   constructor(options: GrepPrinterOptions) {
     this.#options = options;
-    this.#highlight = new Highlighter(options.pattern, options.paint);
+    this.#highlight = new Highlighter(options.pattern, options.palette);
   }
 
   /** Formats a page, including line endings. */
@@ -59,29 +60,29 @@ export class GrepPrinter {
 
   /** Returns what precedes a match: the path of a new document, or a gap marker. */
   #opening({ path, hash }: GrepMatch, firstLine: number): string {
-    const { heading, hasContext, paint } = this.#options;
+    const { heading, hasContext, palette } = this.#options;
     const document = `${hash} ${path}`;
     const isFirst = this.#document === undefined;
     const isNew = this.#document !== document;
     this.#document = document;
     if (isNew && heading) return `${isFirst ? "" : "\n"}${this.#path(path)}\n`;
     const hasGap = isNew ? !isFirst : firstLine > this.#lastLine + 1;
-    return hasContext && hasGap ? `${paint.faint("--")}\n` : "";
+    return hasContext && hasGap ? `${palette.dim("--")}\n` : "";
   }
 
   #line({ path }: GrepMatch, { number, mark, text }: { number: number; mark: ":" | "-"; text: string }): string {
-    const { heading, numbers, paint } = this.#options;
-    const place = [...(heading ? [] : [this.#path(path)]), ...(numbers ? [paint.line(String(number))] : [])];
+    const { heading, numbers, palette } = this.#options;
+    const place = [...(heading ? [] : [this.#path(path)]), ...(numbers ? [palette.dim(String(number))] : [])];
     return `${place.map((part) => part + mark).join("")}${text}\n`;
   }
 
   #path(path: string): string {
-    const { paint } = this.#options;
-    return paint.path(shownText(path, paint.isTerminal));
+    const { palette } = this.#options;
+    return palette.accent(shownText(path, palette.isTerminal));
   }
 
   #shown(text: string): string {
-    return shownText(text, this.#options.paint.isTerminal);
+    return shownText(text, this.#options.palette.isTerminal);
   }
 }
 
@@ -100,12 +101,12 @@ const FIND_SPANS = new Script(`
  * JavaScript expression. Lines are left as they are if the pattern has no equivalent.
  */
 class Highlighter {
-  readonly #paint: Paint;
+  readonly #palette: Palette;
   #expression: RegExp | undefined;
 
-  constructor(pattern: GrepPrinterOptions["pattern"], paint: Paint) {
-    this.#paint = paint;
-    this.#expression = paint.hasColours && pattern.invert !== true ? expressionOf(pattern) : undefined;
+  constructor(pattern: GrepPrinterOptions["pattern"], palette: Palette) {
+    this.#palette = palette;
+    this.#expression = palette.hasColours && pattern.invert !== true ? expressionOf(pattern) : undefined;
   }
 
   lines(lines: readonly string[]): readonly string[] {
@@ -127,7 +128,7 @@ class Highlighter {
     let text = "";
     let at = 0;
     for (const [start, end] of spans) {
-      text += line.slice(at, start) + this.#paint.match(line.slice(start, end));
+      text += line.slice(at, start) + this.#palette.match(line.slice(start, end));
       at = end;
     }
     return text + line.slice(at);

@@ -4,7 +4,7 @@ import type { GrepMatch, GrepParams, GrepResult } from "@trunkline/store";
 import { type OpenedStore, openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { counted, outJson, paintFor, type StoreOptions, wantsJson, writeOut } from "../../terminal/output.js";
+import { counted, outJson, type StoreOptions, wantsJson, writeOut } from "../../terminal/output.js";
 import type { Repeated } from "../flags.js";
 import { noteNothing } from "./finding.js";
 import { GrepPrinter } from "./grep-output.js";
@@ -17,7 +17,6 @@ interface GrepOptions extends StoreOptions {
   /** `undefined` means the default: show line numbers. */
   readonly lineNumber?: boolean;
   readonly heading?: boolean;
-  readonly color: "auto" | "always" | "never";
   readonly null?: boolean;
   readonly glob?: Repeated;
   readonly page?: boolean;
@@ -89,11 +88,11 @@ async function* pagesOf(opened: OpenedStore, { options, params }: Query): AsyncG
 
 async function grepAsText(context: CommandContext, opened: OpenedStore, query: Query): Promise<number> {
   const { options, params } = query;
-  const paint = paintFor(context, options.color);
+  const { palette } = context;
   const printer = new GrepPrinter({
     pattern: params,
-    paint,
-    heading: options.heading ?? paint.isTerminal,
+    palette,
+    heading: options.heading ?? palette.isTerminal,
     numbers: options.lineNumber ?? true,
     hasContext: [params.context, params.beforeContext, params.afterContext].some((lines) => (lines ?? 0) > 0),
     ending: options.null ? "\0" : "\n",
@@ -116,7 +115,7 @@ async function grepAsText(context: CommandContext, opened: OpenedStore, query: Q
   const binary = last?.binary ?? 0;
   if (binary > 0) {
     context.note(`Nothing matches; ${counted(binary, "binary document was", "binary documents were")} skipped.`);
-  } else if (paint.isTerminal) await noteNothing(context, opened);
+  } else if (palette.isTerminal) await noteNothing(context, opened);
   return EXIT.failure;
 }
 

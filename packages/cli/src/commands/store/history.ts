@@ -7,14 +7,13 @@ import type { CommandContext } from "../../terminal/context.js";
 import {
   counted,
   outJson,
-  type Paint,
-  paintFor,
   type StoreOptions,
   shownBytes,
   shownText,
   shownTime,
   wantsJson,
 } from "../../terminal/output.js";
+import type { Palette } from "../../terminal/palette.js";
 import { table } from "../../terminal/table.js";
 
 export async function snapshot(
@@ -92,8 +91,8 @@ export async function diff(context: CommandContext, params: DiffParams, options:
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
-    const paint = paintFor(context);
-    const lines = result.diff === undefined ? changesOf(result, paint) : textDiff(result.diff, paint);
+    const { palette } = context;
+    const lines = result.diff === undefined ? changesOf(result, palette) : textDiff(result.diff, palette);
     for (const line of lines) context.outPainted(line);
     if (lines.length === 0) context.note("Nothing changed.");
   }
@@ -101,26 +100,26 @@ export async function diff(context: CommandContext, params: DiffParams, options:
 }
 
 /** Formats each change as one letter and the path, as in version control. */
-function changesOf({ added, removed, modified, renamed }: DiffResult, paint: Paint): string[] {
-  const shown = (path: string) => shownText(path, paint.isTerminal);
+function changesOf({ added, removed, modified, renamed }: DiffResult, palette: Palette): string[] {
+  const shown = (path: string) => shownText(path, palette.isTerminal);
   return [
-    ...added.map((path) => paint.added(`A  ${shown(path)}`)),
+    ...added.map((path) => palette.success(`A  ${shown(path)}`)),
     ...modified.map((path) => `M  ${shown(path)}`),
     ...renamed.map(({ from, to }) => `R  ${shown(from)} -> ${shown(to)}`),
-    ...removed.map((path) => paint.removed(`D  ${shown(path)}`)),
+    ...removed.map((path) => palette.error(`D  ${shown(path)}`)),
   ];
 }
 
-function textDiff(text: string, paint: Paint): string[] {
+function textDiff(text: string, palette: Palette): string[] {
   if (text === "") return [];
   return text
     .replace(/\n$/, "")
     .split("\n")
     .map((line) => {
-      const shown = shownText(line, paint.isTerminal);
-      if (/^(?:\+\+\+|---) /.test(line)) return paint.faint(shown);
-      if (line.startsWith("+")) return paint.added(shown);
-      return line.startsWith("-") ? paint.removed(shown) : shown;
+      const shown = shownText(line, palette.isTerminal);
+      if (/^(?:\+\+\+|---) /.test(line)) return palette.dim(shown);
+      if (line.startsWith("+")) return palette.success(shown);
+      return line.startsWith("-") ? palette.error(shown) : shown;
     });
 }
 
@@ -144,7 +143,7 @@ export async function restore(context: CommandContext, params: RestoreParams, op
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
-    const { isTerminal } = paintFor(context);
+    const { isTerminal } = context.palette;
     for (const path of result.paths ?? []) context.out(shownText(path, isTerminal));
     for (const { path, reason } of result.conflicts) {
       context.note(`not restored: ${printable(path)}: ${printable(reason)}`);

@@ -10,14 +10,13 @@ import type { CommandContext } from "../../terminal/context.js";
 import {
   counted,
   outJson,
-  type Paint,
-  paintFor,
   type StoreOptions,
   shortHash,
   shownText,
   shownTime,
   wantsJson,
 } from "../../terminal/output.js";
+import type { Palette } from "../../terminal/palette.js";
 import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
 
@@ -73,7 +72,7 @@ export async function stopSession(
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, summary);
   else {
-    const { isTerminal } = paintFor(context);
+    const { isTerminal } = context.palette;
     for (const change of ["added", "changed", "removed"] as const) {
       for (const path of summary[change]) context.out(`${LETTERS[change]}  ${shownText(path, isTerminal)}`);
     }
@@ -118,7 +117,7 @@ export async function watch(
 ): Promise<number> {
   const { label, session } = options;
   const json = wantsJson(options);
-  const paint = paintFor(context);
+  const { palette } = context;
   await using opened = await openCommandStore(context, options);
   const { store } = opened;
   if (session === undefined) await store.start({ label: label ?? "watch" }, { signal: context.signal });
@@ -131,7 +130,7 @@ export async function watch(
     context.note(`not added: ${printable(path)}: ${printable(message)}`);
   }
   const print = (changes: readonly WatchedChange[]) => {
-    for (const change of changes) context.outPainted(json ? printableJson(change) : changeLine(change, paint));
+    for (const change of changes) context.outPainted(json ? printableJson(change) : changeLine(change, palette));
   };
   await store.watch(params, { signal: context.signal, onChanges: print });
   context.note(`watching ${params.paths.map(printable).join(", ")}; press Ctrl-C to stop`);
@@ -143,10 +142,10 @@ export async function watch(
   return EXIT.success;
 }
 
-function changeLine({ path, change }: WatchedChange, paint: Paint): string {
-  const line = `${LETTERS[change]}  ${shownText(path, paint.isTerminal)}`;
-  if (change === "added") return paint.added(line);
-  return change === "removed" ? paint.removed(line) : line;
+function changeLine({ path, change }: WatchedChange, palette: Palette): string {
+  const line = `${LETTERS[change]}  ${shownText(path, palette.isTerminal)}`;
+  if (change === "added") return palette.success(line);
+  return change === "removed" ? palette.error(line) : line;
 }
 
 function summaryOf({ sessionId, added, changed, removed, pinned }: SessionSummary): string {
