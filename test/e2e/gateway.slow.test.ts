@@ -217,7 +217,7 @@ describe("the composite tools", () => {
       cwd: place.cwd,
       env: { PATH: process.env.PATH ?? "", HOME: place.home },
     });
-    expect(await client.listTools()).toEqual(["query", "execute", "session", "mcp.echo"]);
+    expect(await client.listTools()).toEqual(["query", "execute", "session"]);
     for (const era of eras) {
       const asked = await client.call("execute", {
         operations: [{ op: `${era}asking.ask_form`, params: { tag: era } }],

@@ -186,12 +186,17 @@ describe("trunkline serve and what is behind it", () => {
     for (const [args, names] of [
       [
         ["--surface", "direct"],
-        ["mcp.echo", "mcp__hello__hello", "mcp__hello__repeat"],
+        ["mcp__hello__hello", "mcp__hello__repeat"],
       ],
       [
         ["--surface", "direct", "--names", "plain"],
-        ["mcp.echo", "hello", "repeat"],
+        ["hello", "repeat"],
       ],
+      [
+        ["--surface", "direct", "--echo"],
+        ["mcp.echo", "mcp__hello__hello", "mcp__hello__repeat"],
+      ],
+      [["--echo"], ["query", "execute", "session", "mcp.echo"]],
     ] as const) {
       await using served = await ServedStdio.start(place, ["--mcp", "work.json", ...args]);
       const { tools } = await served.request("tools/list");
@@ -241,7 +246,7 @@ describe("trunkline serve --http and its output", () => {
     const child = place.start(["serve", "--http", "--port", "0"], { env });
     const ended = outcomeOf(child);
     const { input: welcome = "" } = await seen(child.stderr, /listening at (\S+)[\s\S]*Ctrl-C/);
-    expect(welcome).toMatch(/tools +query, execute, session, mcp\.echo: \d+ tokens for the model/);
+    expect(welcome).toMatch(/tools +query, execute, session: \d+ tokens for the model/);
     expect(welcome).toMatch(/servers +hello/);
     expect(welcome).toContain(join(place.home, ".trunkline", "store"));
     expect(welcome).not.toContain(token);

@@ -19,7 +19,7 @@ interface AnyClient {
 
 async function expectEcho(client: AnyClient): Promise<void> {
   const { tools } = await client.listTools();
-  expect(tools.map(({ name }) => name)).toEqual(["query", "execute", "session", "mcp.echo"]);
+  expect(tools.map(({ name }) => name)).toEqual(["query", "execute", "session"]);
   expect(await client.callTool({ name: "mcp.echo", arguments: { message: "hello" } })).toMatchObject({
     content: [{ type: "text", text: "hello" }],
   });

@@ -56,7 +56,6 @@ describe("tokens per finished task", () => {
       "trunkline.query",
       "trunkline.execute",
       "trunkline.session",
-      "trunkline.mcp.echo",
     ]);
   });
 });

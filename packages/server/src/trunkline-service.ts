@@ -30,6 +30,8 @@ export interface ServiceOptions extends AccessOptions {
   readonly surface?: SurfaceKind | undefined;
   /** How the direct surface names tools. Default `prefixed`. */
   readonly names?: "prefixed" | "plain" | undefined;
+  /** Whether `mcp.echo` is listed; it can be called either way. Default false. */
+  readonly echo?: boolean | undefined;
   /**
    * Rules by glob, one set per configuration file. Within a set the most specific rule counts; across sets the
    * strictest wins.
@@ -82,6 +84,9 @@ class TrunklineService implements Service {
   readonly #upstreams: Upstreams;
   readonly #callers: UpstreamCallers;
   readonly #registry: ServerRegistry;
+  /** Our own tools, as listed. */
+  readonly #listed: readonly ServedTool[];
+  /** Our own tools, including the one that may not be listed. */
   readonly #own: ReadonlyMap<string, ServedTool>;
   readonly #direct: DirectSurface | undefined;
   readonly #log: CallLog;
@@ -128,9 +133,10 @@ class TrunklineService implements Service {
     });
     const composite =
       surface === "direct"
-        ? [echoTool]
+        ? []
         : createCompositeTools({ ...options, store, registry: this.#registry, run, log: this.#log });
-    this.#own = new Map(composite.map((tool) => [tool.definition.name, tool]));
+    this.#listed = options.echo === true ? [...composite, echoTool] : composite;
+    this.#own = new Map([...composite, echoTool].map((tool) => [tool.definition.name, tool]));
     if (surface !== "composite") {
       this.#direct = new DirectSurface({
         upstreams: this.#upstreams,
@@ -281,8 +287,8 @@ class TrunklineService implements Service {
     if (own === echoTool) return await this.#noted(name, exchange, () => own.call(args as Params, exchange));
     if (own !== undefined) return await own.call(args as Params, exchange);
     if (this.#direct !== undefined) return await this.#direct.call(name, args, exchange);
-    const known = `Available: ${[...this.#own.keys()].join(", ")}.`;
-    const unknown = unknownTool(name, this.#own.has("query") ? `${known} ${OPERATIONS_HINT}` : known);
+    const known = `Available: ${this.#listed.map(({ definition }) => definition.name).join(", ")}.`;
+    const unknown = unknownTool(name, `${known} ${OPERATIONS_HINT}`);
     return await this.#noted(undefined, exchange, () => Promise.reject(unknown));
   }
 
@@ -305,7 +311,7 @@ class TrunklineService implements Service {
 
   /** Lists the tools on a single page, because some clients do not request the next one. */
   async #tools({ signal }: Exchange): Promise<readonly unknown[]> {
-    const own = [...this.#own.values()].map(({ definition }) => definition);
+    const own = this.#listed.map(({ definition }) => definition);
     const upstream = await this.#direct?.list(signal);
     const tools = upstream === undefined ? own : [...own, ...upstream];
     const { account } = this.#options;

@@ -14,6 +14,7 @@ import { directTools } from "./known-tools.js";
 export interface ServiceSettings {
   readonly surface?: "composite" | "direct" | "both" | undefined;
   readonly names?: "prefixed" | "plain" | undefined;
+  readonly echo?: boolean | undefined;
   readonly prompts?: string | undefined;
   readonly allowPath?: readonly string[] | undefined;
   readonly spill?: boolean | undefined;
@@ -51,6 +52,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
     logger,
     surface: settings.surface,
     names: settings.names,
+    echo: settings.echo,
     policies: async () => (await app.config()).settings?.policies ?? [],
     denialHint: async () => unusableHint(await app.config()),
     workspace: cwd,

@@ -62,8 +62,11 @@ export interface Answer {
   readonly use?: TokenUse | undefined;
 }
 
-/** The JSON Schema of steps. Kept short: the description of `query` explains steps. */
-export const STEPS_SCHEMA = { type: "array", items: { type: "object" } };
+/** The JSON Schema of a list of steps. Kept short: the description of `query` explains `as` and `for_each`. */
+export function stepsSchema(required: readonly ("op" | "params")[]): Readonly<Record<string, unknown>> {
+  const properties = { op: { type: "string" }, params: { type: "object" } };
+  return { type: "array", items: { type: "object", properties, required } };
+}
 
 const MOST_WARNINGS = 20;
 

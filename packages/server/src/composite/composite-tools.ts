@@ -11,7 +11,7 @@ import { sessionTool } from "./session-tool.js";
 
 export type { CompositeOptions, CompositeRegistry } from "./composite-answer.js";
 
-/** Creates `query`, `execute`, `session` and `mcp.echo`, in listing order. Opens nothing. */
+/** Creates `query`, `execute` and `session`, in listing order. Opens nothing. */
 export function createCompositeTools(options: CompositeOptions): readonly ServedTool[] {
   const { registry, store, account, workspace, run, log } = options;
   const shared = {
@@ -24,17 +24,20 @@ export function createCompositeTools(options: CompositeOptions): readonly Served
     clock: options.clock ?? systemClock,
   };
   const envOf = ({ caller }: Exchange): CompositeEnvironment => ({ ...shared, store: () => store(caller.principal) });
-  return [queryTool(envOf), executeTool(envOf, registry), sessionTool(envOf), echoTool];
+  return [queryTool(envOf), executeTool(envOf, registry), sessionTool(envOf)];
 }
 
 const ECHO: ServedTool["definition"] = {
   name: "mcp.echo",
-  description: "Tests the connection.",
+  description: "Connection test.",
   inputSchema: { type: "object", properties: { message: { type: "string" } } },
   annotations: { readOnlyHint: true },
 };
 
-/** The connection test, available on every surface. */
+/**
+ * The connection test. Callable on every surface, but listed only on request: some model APIs refuse a whole tool list
+ * because of the dot in its name.
+ */
 export const echoTool: ServedTool = { definition: ECHO, call: async (args) => callEcho(args) };
 
 /** Handles `mcp.echo`. Accepts `text` for `message`. */

@@ -19,9 +19,9 @@ import {
   type CompositeRegistry,
   type EnvironmentOf,
   listedWarnings,
-  STEPS_SCHEMA,
   sendAnswer,
   sendError,
+  stepsSchema,
 } from "./composite-answer.js";
 import { IdempotentBatches } from "./idempotency.js";
 
@@ -47,11 +47,11 @@ interface Executed {
 
 const DEFINITION: ServedTool["definition"] = {
   name: "execute",
-  description: "Run operations {op, params} in order: add, update, delete, server.tool. $prev works.",
+  description: "Run add, update, delete, server.tool in order; $prev works.",
   inputSchema: {
     type: "object",
     properties: {
-      operations: STEPS_SCHEMA,
+      operations: stepsSchema(["op", "params"]),
       continueOnError: { type: "boolean" },
       atomic: { type: "boolean" },
       dry_run: { type: "boolean" },

@@ -14,9 +14,9 @@ import {
   type CompositeEnvironment,
   type EnvironmentOf,
   listedWarnings,
-  STEPS_SCHEMA,
   sendAnswer,
   sendError,
+  stepsSchema,
 } from "./composite-answer.js";
 
 const PARAMETERS = ["steps", "max_tokens"];
@@ -24,12 +24,12 @@ const PARAMETERS = ["steps", "max_tokens"];
 const DEFINITION: ServedTool["definition"] = {
   name: "query",
   description:
-    "Read-only pipeline over the store and all MCP servers. Steps are {op, params, as?, for_each?}. " +
-    "Begin with op describe: lists operations; params {target} show one, {find} searches. " +
-    "Later steps refer to results: $prev.results[0].hash, $name of an as, $item with for_each: $prev.results[*]; they see whole values, not cut ones.",
+    "Read-only pipeline over the store and all MCP servers. " +
+    "Op describe lists operations; {target} shows one, {find} searches. " +
+    "Steps see earlier results uncut: $prev.results[0].hash, $x after as: x, $item with for_each: $prev.results[*].",
   inputSchema: {
     type: "object",
-    properties: { steps: STEPS_SCHEMA, max_tokens: { type: "integer" } },
+    properties: { steps: stepsSchema(["op"]), max_tokens: { type: "integer" } },
     required: ["steps"],
   },
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },

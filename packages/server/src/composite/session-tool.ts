@@ -11,7 +11,7 @@ import { type CompositeEnvironment, type EnvironmentOf, sendAnswer, sendError } 
 
 const DEFINITION: ServedTool["definition"] = {
   name: "session",
-  description: "Scoped work: start {label}, pin {hash}, watch {paths}.",
+  description: "Sessions: start, pin {hash}, watch {paths}.",
   inputSchema: {
     type: "object",
     properties: {

@@ -102,11 +102,13 @@ class Describer {
     this.#options = options;
   }
 
-  /** Lists our own operations, then one line per server. */
+  /** Lists our own operations and session actions, then one line per server. */
   async overview(page: Page): Promise<unknown> {
-    const servers = await this.#options.upstreams.servers();
+    const { builtin, actions, upstreams } = this.#options;
+    const servers = await upstreams.servers();
     const { items, cursor } = pageOf(servers.map(serverLine), page);
-    const own = page.cursor === undefined ? { operations: this.#options.builtin().map(lineOf) } : {};
+    const own =
+      page.cursor === undefined ? { operations: builtin().map(lineOf), session_actions: actions.map(lineOf) } : {};
     const hint =
       servers.length === 0
         ? undefined
@@ -269,7 +271,8 @@ class Describer {
     if (last !== undefined && last.from.length === from.length && from.every((part, at) => part === last.from[at])) {
       return last.list;
     }
-    const own = this.#options.builtin().map(
+    const { builtin, actions } = this.#options;
+    const own = [...builtin(), ...actions].map(
       (operation): Findable => ({
         name: operation.name,
         tool: operation.name,

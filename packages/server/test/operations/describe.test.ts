@@ -8,6 +8,7 @@ import { type Bench, exchangeOf, openBench, shapes, stdio } from "./support.js";
 
 interface Overview {
   operations: { name: string; kind: string; summary: string }[];
+  session_actions: { name: string; kind: string; summary: string }[];
   servers: { name: string; tools?: number; state: string; note?: string }[];
 }
 
@@ -52,6 +53,12 @@ describe("describe", () => {
       name: "search",
       kind: "read",
       summary: "Find documents by words and by meaning.",
+    });
+    expect(overview.session_actions.map(({ name }) => name)).toEqual(["start", "stop", "pin", "unpin", "watch"]);
+    expect(overview.session_actions[0]).toEqual({
+      name: "start",
+      kind: "session",
+      summary: "Start a session: documents added from now on belong to it.",
     });
     expect(overview.servers).toEqual([
       { name: "hello", state: "pending", note: "Never connected. Describe it to connect it." },

@@ -19,7 +19,6 @@ describe("the direct surface", () => {
     await using under = testService([stdio("strange"), stdio("crashing")], { surface: "direct" });
     const { tools } = await under.service.handle("tools/list", {}, testExchange());
     expect(tools).toEqual([
-      expect.objectContaining({ name: "mcp.echo" }),
       expect.objectContaining({ name: "mcp__crashing__ok", description: "Answers with the process id." }),
       expect.objectContaining({ name: "mcp__crashing__crash" }),
       { name: "mcp__strange__show", inputSchema: { type: "object" }, colour: "green" },
@@ -72,7 +71,7 @@ describe("the direct surface", () => {
 
   it("returns our own failures as results that do not violate the output schema", async () => {
     await using under = testService([stdio("crashing", ["--crash-on-start"])], { surface: "direct" });
-    expect(await toolNames(under)).toEqual(["mcp.echo"]);
+    expect(await toolNames(under)).toEqual([]);
     await using slow = testService([stdio("slow", [], { callTimeoutMs: 200 })], { surface: "direct" });
     const late = await callTool(slow, "mcp__slow__wait", { ms: 60_000, progress_every_ms: 60_000 });
     expect(Object.keys(late)).toEqual(["content", "isError"]);
@@ -89,7 +88,7 @@ describe("the direct surface", () => {
     await using under = testService([stdio("crashing"), stdio("slow", ["--start-file", start])], {
       surface: "direct",
     });
-    expect(await toolNames(under)).toEqual(["mcp.echo", "mcp__crashing__ok", "mcp__crashing__crash"]);
+    expect(await toolNames(under)).toEqual(["mcp__crashing__ok", "mcp__crashing__crash"]);
     const changed = nextEvent(under, "tools_list_changed");
     const again = toolNames(under);
     writeFileSync(start, "");
@@ -211,7 +210,7 @@ describe("plain names", () => {
   it("keep the original names of tools and prompts", async () => {
     await using under = testService([stdio("strange")], { surface: "direct", names: "plain" });
     await under.service.start();
-    expect(await toolNames(under)).toEqual(["mcp.echo", "show"]);
+    expect(await toolNames(under)).toEqual(["show"]);
     expect(textOf(await callTool(under, "show"))).toBe("seen");
     const { prompts } = await under.service.handle("prompts/list", {}, testExchange());
     expect(prompts).toEqual([{ name: "riddle", mood: "dark" }]);
@@ -230,7 +229,7 @@ describe("plain names", () => {
     await (await under.hub()).reload(configOf(one, two));
     await (await under.hub()).connect();
     await changed;
-    expect(await toolNames(under)).toEqual(["mcp.echo", "ok", "crash"]);
+    expect(await toolNames(under)).toEqual(["ok", "crash"]);
     expect(textOf(await callTool(under, "ok"))).toBe(alone);
     expect(under.log.join("")).toMatch(/its name is already taken.*ok.*two, one/);
   });
@@ -254,7 +253,7 @@ describe("plain names", () => {
       message: expect.stringMatching(/"ok" \(one and two\), "crash" \(one and two\)/),
     });
     // Without the startup check, the first server gets the name.
-    expect(await toolNames(under)).toEqual(["mcp.echo", "ok", "crash"]);
+    expect(await toolNames(under)).toEqual(["ok", "crash"]);
     expect(under.log.join("")).toContain("its name is already taken");
   });
 });

@@ -34,7 +34,7 @@ describe("the service", () => {
   });
 
   it("serves the composite tools, the upstream tools, or both", async () => {
-    const own = ["query", "execute", "session", "mcp.echo"];
+    const own = ["query", "execute", "session"];
     await using composite = testService([stdio("crashing")]);
     expect(await toolNames(composite)).toEqual(own);
     expect(await refusalOf(callTool(composite, "mcp__crashing__ok"))).toMatchObject({
@@ -48,6 +48,18 @@ describe("the service", () => {
     const direct = await callTool(both, "mcp__crashing__ok");
     expect(JSON.stringify(executed)).toContain(textOf(direct));
   });
+
+  it.each(["composite", "direct", "both"] as const)(
+    "lists mcp.echo on the %s surface only if asked to, and answers it either way",
+    async (surface) => {
+      await using quiet = testService([], { surface });
+      expect(await toolNames(quiet)).not.toContain("mcp.echo");
+      expect(textOf(await callTool(quiet, "mcp.echo", { message: "hi" }))).toBe("hi");
+      await using listed = testService([], { surface, echo: true });
+      expect(await toolNames(listed)).toContain("mcp.echo");
+      expect(textOf(await callTool(listed, "mcp.echo", { message: "hi" }))).toBe("hi");
+    },
+  );
 
   it("never reports that the composite tools changed", async () => {
     await using under = testService([stdio("library")]);

@@ -49,6 +49,7 @@ function addServeOptions(command: Command): Command {
         .choices(["prefixed", "plain"])
         .default("prefixed"),
     )
+    .option("--echo", "also list mcp.echo, a tool to test the connection; it can be called either way")
     .addOption(mcpOption())
     .addOption(storeOption())
     .option("--watch <path...>", "index files as they change")

@@ -19,6 +19,7 @@ export interface ServeOptions {
   allowHost?: readonly string[];
   surface: "composite" | "direct" | "both";
   names: "prefixed" | "plain";
+  echo?: boolean;
   mcp: string | undefined;
   store?: string;
   watch?: readonly string[];
@@ -44,9 +45,9 @@ export async function serve(given: CommandContext, options: ServeOptions): Promi
   const context = withLogLevel(given, options.logLevel);
   requireNoChain(context.env);
   requireFolders(context, options);
-  const { mcp, store, surface, names, prompts, spill, askPolicy, askWait } = options;
+  const { mcp, store, surface, names, echo, prompts, spill, askPolicy, askWait } = options;
   const allowPath = [...(options.allowPath ?? []), ...(options.allowWrite ?? [])];
-  const service = { surface, names, prompts, allowPath, spill, askPolicy, askWait, countTokens: true };
+  const service = { surface, names, echo, prompts, allowPath, spill, askPolicy, askWait, countTokens: true };
   noteFolders(context, allowPath);
   await using app = openApp(context, { mcp, store, config: "live", service });
   await (options.http ? serveHttp(app, options) : serveStdio(app, options));
