@@ -2,7 +2,7 @@
 // its own conversation.
 import { nearestNames, TrunklineError } from "@trunkline/core";
 import { createFrameKey } from "../tools/framing.js";
-import { oneAtATime, type Tool } from "../tools/tool.js";
+import { oneAtATime, type Tool, toolNamed } from "../tools/tool.js";
 import type { AgentRequest, AgentResult } from "./agent.js";
 import { findAgent, listAgents } from "./agents.js";
 import { Budget } from "./budget.js";
@@ -53,7 +53,7 @@ export async function startAgent(parent: AgentRequest, task: SubAgentTask): Prom
 function chosen(tools: readonly Tool[], names: readonly string[] | undefined): readonly Tool[] {
   if (names === undefined) return tools;
   return names.map((name) => {
-    const found = tools.find((tool) => tool.name === name || tool.title === name);
+    const found = toolNamed(tools, name);
     if (found !== undefined) return found;
     const nearest = nearestNames(
       name,

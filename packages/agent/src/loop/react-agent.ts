@@ -48,7 +48,7 @@ async function work(run: Run): Promise<AgentResult> {
       run.push(said(step), textMessage("user", `That answer cannot be used: ${problem}. Give a better one.`));
       continue;
     }
-    const call = { type: "tool-call", id: `step-${number}`, name: step.tool, args: step.args } as const;
+    const call = { type: "tool-call", id: `step-${number}`, name: run.wireName(step.tool), args: step.args } as const;
     const results = await run.timed((signal) => callTools(run, [call], signal));
     const result = results === OUT_OF_TIME ? undefined : results[0];
     if (result === undefined) return await lastWord("budget");

@@ -12,7 +12,7 @@ import type {
 } from "../model/model.js";
 import { addUsage, NO_USAGE } from "../model/usage.js";
 import { createFrameKey } from "../tools/framing.js";
-import type { Tool } from "../tools/tool.js";
+import { type Tool, toolNamed } from "../tools/tool.js";
 import type { AgentEvent, AgentRequest, AgentResult } from "./agent.js";
 import { Budget } from "./budget.js";
 import { jsonIn } from "./json-repair.js";
@@ -63,6 +63,11 @@ export class Run {
 
   get messages(): readonly Message[] {
     return this.#messages;
+  }
+
+  /** The wire name of the tool that a model means; unchanged if it fits no tool. */
+  wireName(name: string): string {
+    return toolNamed(this.tools, name)?.name ?? name;
   }
 
   /** Adds messages that belong together. */
@@ -157,7 +162,7 @@ export class Run {
         case "tool-call":
           break;
       }
-      said.add(event);
+      said.add(event.type === "tool-call" ? { ...event, name: this.wireName(event.name) } : event);
     }
     if (finish === undefined) {
       throw new TrunklineError("INTERNAL", `The model ${model.id} ended a turn without a finish event.`);

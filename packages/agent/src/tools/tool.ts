@@ -39,6 +39,33 @@ export interface Tool {
   ): Promise<ToolOutput>;
 }
 
+/**
+ * Finds the tool that a model means. Models also write the names they know from elsewhere: `docs.lookup`,
+ * `mcp__docs__lookup`, `docs-lookup`, `functions.docs_lookup`. A spelling that fits several tools finds none.
+ */
+export function toolNamed<T extends Pick<Tool, "name" | "title">>(tools: readonly T[], name: string): T | undefined {
+  const exact = tools.find((tool) => tool.name === name);
+  if (exact !== undefined) return exact;
+  for (const spelling of [(text: string) => text, joined, loose]) {
+    const wanted = spelling(name);
+    const [found, ...more] = tools.filter((tool) => spelling(tool.title) === wanted || spelling(tool.name) === wanted);
+    if (found !== undefined) return more.length === 0 ? found : undefined;
+  }
+  return undefined;
+}
+
+/** Every separator between server and tool becomes the one of wire names. */
+function joined(name: string): string {
+  return name
+    .replace(/^functions\./, "")
+    .replace(/^mcp(?:__|:\/\/)/, "")
+    .replace(/[^A-Za-z0-9-]+/g, "_");
+}
+
+function loose(name: string): string {
+  return joined(name).replaceAll("-", "_").toLowerCase();
+}
+
 /** Whether a tool that changes things can run now. The model gets the `reason`. */
 export type Approval = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
 

@@ -3,9 +3,9 @@
 // does not wait for the client.
 import { type Approver, type Model, type TokenUsage, type Tool, toolsFrom } from "@trunkline/agent";
 import type { RenderedResult } from "@trunkline/client";
-import { type AgentTool, type Hub, renderBlocks, resourceTools } from "@trunkline/client";
+import { type AgentTool, type Hub, renderBlocks } from "@trunkline/client";
 import { type LoadedConfig, verdictOn } from "@trunkline/client/config";
-import { dottedName, mayBelongTo, wireName } from "@trunkline/client/internal";
+import { dottedName, mayBelongTo, type PolicyRules, wireName } from "@trunkline/client/internal";
 import { isGlob, isRecord, isTrunklineError, printable, type SourcedTool, TrunklineError } from "@trunkline/core";
 import { type App, type AppChannel, openApp } from "../app/app.js";
 import type { CommandContext } from "../terminal/context.js";
@@ -13,6 +13,7 @@ import type { TerminalTurns } from "../terminal/terminal-turns.js";
 import { createAgentChannel } from "./agent-channel.js";
 import type { AgentOptions } from "./agent-options.js";
 import { createApprover } from "./approval-prompt.js";
+import { isResourceTool, ResourceAccess } from "./resource-access.js";
 
 export interface AgentToolsOptions
   extends Pick<AgentOptions, "tool" | "surface" | "mcp" | "root" | "store" | "yes" | "allow"> {
@@ -57,11 +58,11 @@ export async function openAgentTools(context: CommandContext, options: AgentTool
         wanted: (server) => patterns.some((pattern) => mayMatch(pattern, server)),
       });
   try {
+    const config = await app.config();
     // The service itself enforces the policy for operations.
     const { tools, mustAsk } = isComposite
       ? { tools: await compositeTools(app, options.name, channel), mustAsk: new Set<string>() }
-      : ruled(await selectTools(context, await app.hub(), patterns), await app.config());
-    const config = await app.config();
+      : ruled(await selectTools(context, await app.hub(), patterns, policiesOf(config)), config);
     const approve = createApprover(context, {
       yes,
       allow: [...allow, ...(config.settings?.agentAllow ?? [])],
@@ -81,9 +82,13 @@ function namesOf({ servers }: LoadedConfig): string[] {
   return servers.filter(({ trusted }) => trusted).map(({ name }) => name);
 }
 
+export function policiesOf({ settings }: LoadedConfig): readonly PolicyRules[] {
+  return settings?.policies ?? [];
+}
+
 /** Returns the tools allowed by the configured `policy`. Throws `DENIED` if it allows none. */
 export function ruled(tools: readonly Tool[], config: LoadedConfig): RuledTools {
-  const policies = config.settings?.policies ?? [];
+  const policies = policiesOf(config);
   if (policies.length === 0) return { tools, mustAsk: new Set() };
   const servers = namesOf(config);
   const denied = tools.filter(({ title }) => verdictOn(title, policies, servers) === "deny");
@@ -140,12 +145,9 @@ async function compositeTools(app: App, name: string, channel: AppChannel | unde
   }));
 }
 
-/** The two tools that belong to no server. */
-const RESOURCE_TOOLS = ["list_mcp_resources", "read_mcp_resource"];
-
 /** Whether a pattern could match a tool of this server. False positives are fine: the name table decides. */
 export function mayMatch(pattern: string, server: string): boolean {
-  if (RESOURCE_TOOLS.includes(pattern)) return true;
+  if (isResourceTool(pattern)) return true;
   if (!isGlob(pattern)) return mayBelongTo(pattern, server);
   const bare = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
   const head = bare(pattern.slice(0, pattern.search(/[*?[{]/))).replace(/^mcp/, "");
@@ -155,12 +157,18 @@ export function mayMatch(pattern: string, server: string): boolean {
 
 /**
  * Finds the tools that match the patterns, each once, in order. Rejects with `TOOL_NOT_FOUND` or `AMBIGUOUS` and the
- * candidates, or with the error of an unreachable server.
+ * candidates, or with the error of an unreachable server. The policies only limit whose resources can be read; see
+ * {@link ruled} for the rest.
  */
-export async function selectTools(context: CommandContext, hub: Hub, patterns: readonly string[]): Promise<Tool[]> {
+export async function selectTools(
+  context: CommandContext,
+  hub: Hub,
+  patterns: readonly string[],
+  policies: readonly PolicyRules[] = [],
+): Promise<Tool[]> {
   const { signal } = context;
   const chosen = new Map<string, SourcedTool>();
-  const own: AgentTool[] = [];
+  const resources = new ResourceAccess(hub, policies);
   // Connect once for all patterns, so that servers connect in parallel.
   await hub.connect(
     hub
@@ -170,10 +178,11 @@ export async function selectTools(context: CommandContext, hub: Hub, patterns: r
     signal,
   );
   for (const pattern of patterns) {
-    const tools = resourceTools(hub, { home: context.home, logger: context.logger });
-    const resourceTool = tools.find(({ name }) => name === pattern);
-    if (resourceTool !== undefined) own.push(resourceTool);
-    else for (const tool of await find(hub, pattern, signal)) chosen.set(dottedName(tool), tool);
+    const hasResources = await resources.choose(pattern, signal);
+    if (isResourceTool(pattern)) continue;
+    for (const tool of await find(hub, pattern, { signal, mayBeEmpty: hasResources })) {
+      chosen.set(dottedName(tool), tool);
+    }
   }
   noteMissing(context, hub, patterns);
   const keys = [...chosen.values()];
@@ -194,7 +203,7 @@ export async function selectTools(context: CommandContext, hub: Hub, patterns: r
       render: async (raw) => toOutput(await renderBlocks(raw, { home: context.home, logger: context.logger })),
     },
   );
-  return [...fromHub, ...own.map(asTool)];
+  return [...fromHub, ...resources.tools(context).map(asTool)];
 }
 
 /** The tool was chosen, and is called without asking, because it said that it only reads. */
@@ -213,12 +222,17 @@ function noteMissing(context: CommandContext, hub: Hub, patterns: readonly strin
   }
 }
 
-async function find(hub: Hub, pattern: string, signal: AbortSignal): Promise<readonly SourcedTool[]> {
-  if (!isGlob(pattern)) return [await hub.findTool(pattern, signal)];
+async function find(
+  hub: Hub,
+  pattern: string,
+  { signal, mayBeEmpty }: { signal: AbortSignal; mayBeEmpty: boolean },
+): Promise<readonly SourcedTool[]> {
   try {
-    return hub.names().match(pattern);
+    return isGlob(pattern) ? hub.names().match(pattern) : [await hub.findTool(pattern, signal)];
   } catch (error) {
     if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
+    if (mayBeEmpty) return [];
+    if (!isGlob(pattern)) throw error;
     // If nothing matches because a server did not respond, report that server's error.
     const failed = hub.status().find((server) => server.error !== undefined && mayMatch(pattern, server.name));
     throw failed?.error ?? error;

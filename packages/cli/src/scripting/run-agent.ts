@@ -102,10 +102,10 @@ async function toolsOf(wanted: readonly (string | Tool)[]): Promise<Rules & { to
   const patterns = wanted.filter((item) => typeof item === "string");
   const own = wanted.filter((item) => typeof item !== "string");
   if (patterns.length === 0) return { tools: own, allow: [], mustAsk: new Set() };
-  const { selectTools, ruled } = await import("../agent/tools.js");
+  const { policiesOf, selectTools, ruled } = await import("../agent/tools.js");
   const hub = await world().hub();
   const config = await world().config();
-  const { tools, mustAsk } = ruled(await selectTools(world().context, hub, patterns), config);
+  const { tools, mustAsk } = ruled(await selectTools(world().context, hub, patterns, policiesOf(config)), config);
   return { tools: [...tools, ...own], allow: config.settings?.agentAllow ?? [], mustAsk };
 }
 

@@ -18,6 +18,8 @@ interface ResourceToolsOptions {
   home?: string;
   /** Maximum number of characters of text. Default: no limit. */
   maxChars?: number;
+  /** Only the resources of these servers; no other server is connected. Default: all servers. */
+  servers?: readonly string[];
   logger?: Logger;
 }
 
@@ -26,11 +28,12 @@ const NO_HUB =
 
 /** Creates `list_mcp_resources` and `read_mcp_resource`. Without a hub, they report that there is none. */
 export function resourceTools(hub: Hub | undefined, options: ResourceToolsOptions = {}): readonly AgentTool[] {
+  const { servers, ...rendering } = options;
   const tool = (definition: Omit<AgentTool, "run">, find: Find): AgentTool => ({
     ...definition,
     async run(args, { signal } = {}) {
-      const raw = hub === undefined ? failure(NO_HUB) : await attempt(() => find(hub, args, signal));
-      return await renderBlocks(raw, { ...options, ...(signal === undefined ? {} : { signal }) });
+      const raw = hub === undefined ? failure(NO_HUB) : await attempt(() => find({ hub, servers }, args, signal));
+      return await renderBlocks(raw, { ...rendering, ...(signal === undefined ? {} : { signal }) });
     },
   });
   return [
@@ -67,12 +70,34 @@ export function resourceTools(hub: Hub | undefined, options: ResourceToolsOption
 }
 
 type Raw = Readonly<Record<string, unknown>>;
-type Find = (hub: Hub, args: Raw, signal: AbortSignal | undefined) => Promise<Raw>;
 
-async function listResources(hub: Hub, { server }: Raw, signal: AbortSignal | undefined): Promise<Raw> {
+/** The servers whose resources the model may use. */
+interface Scope {
+  readonly hub: Hub;
+  readonly servers: readonly string[] | undefined;
+}
+
+type Find = (scope: Scope, args: Raw, signal: AbortSignal | undefined) => Promise<Raw>;
+
+async function listResources(scope: Scope, { server }: Raw, signal: AbortSignal | undefined): Promise<Raw> {
   if (server !== undefined && typeof server !== "string") return failure('"server" must be the name of a server.');
-  const where = { ...(server === undefined ? {} : { server }), ...(signal === undefined ? {} : { signal }) };
-  const [resources, templates] = await Promise.all([hub.resources(where), hub.resourceTemplates(where)]);
+  const { hub, servers } = scope;
+  if (server !== undefined && !isOpen(scope, server)) return unavailable(scope, server);
+  const stopping = signal === undefined ? {} : { signal };
+  const of = async (where: { server?: string }) => ({
+    resources: await hub.resources({ ...where, ...stopping }),
+    templates: await hub.resourceTemplates({ ...where, ...stopping }),
+  });
+  const lists =
+    server !== undefined || servers === undefined
+      ? [await of(server === undefined ? {} : { server })]
+      : (await Promise.allSettled(servers.map((name) => of({ server: name })))).flatMap((outcome) =>
+          // A server that fails does not hide the resources of the others.
+          outcome.status === "fulfilled" ? [outcome.value] : [],
+        );
+  signal?.throwIfAborted();
+  const resources = lists.flatMap((list) => list.resources);
+  const templates = lists.flatMap((list) => list.templates);
   if (resources.length + templates.length === 0) {
     return text(server === undefined ? "No server has any resources." : `Server "${server}" has no resources.`);
   }
@@ -88,13 +113,22 @@ async function listResources(hub: Hub, { server }: Raw, signal: AbortSignal | un
   );
 }
 
-async function readResource(hub: Hub, { server, uri }: Raw, signal: AbortSignal | undefined): Promise<Raw> {
+async function readResource(scope: Scope, { server, uri }: Raw, signal: AbortSignal | undefined): Promise<Raw> {
   if (typeof server !== "string" || typeof uri !== "string") {
     return failure('"server" and "uri" are both required; call list_mcp_resources to list the resources.');
   }
-  const { contents } = await hub.readResource(server, uri, signal === undefined ? {} : { signal });
+  if (!isOpen(scope, server)) return unavailable(scope, server);
+  const { contents } = await scope.hub.readResource(server, uri, signal === undefined ? {} : { signal });
   if (contents.length === 0) return text(`The resource ${uri} is empty.`);
   return { content: contents.map((resource) => ({ type: "resource", resource })) };
+}
+
+function isOpen({ servers }: Scope, server: string): boolean {
+  return servers === undefined || servers.includes(server);
+}
+
+function unavailable({ servers = [] }: Scope, server: string): Raw {
+  return failure(`The resources of "${server}" are not available here. Available servers: ${servers.join(", ")}.`);
 }
 
 /** Reports failures to the model if it can act on them. */

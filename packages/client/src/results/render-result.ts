@@ -78,7 +78,7 @@ async function renderBlock(block: unknown, options: RenderBlocksOptions): Promis
     case "image":
       return renderImage(block);
     case "audio":
-      return renderAudio(block);
+      return await renderAudio(block, options);
     case "resource_link":
       if (typeof block.uri !== "string") break;
       return { block: { ...block, type: "resource_link", uri: block.uri }, isNote: true };
@@ -103,26 +103,33 @@ function renderImage(block: Record<string, unknown>): Piece {
   return { block: { type: "image", data: bytes.toString("base64"), mimeType }, isNote: true };
 }
 
-function renderAudio(block: Record<string, unknown>): Piece {
+async function renderAudio(block: Record<string, unknown>, options: RenderBlocksOptions): Promise<Piece> {
+  const mimeType = mimeTypeOf(block);
   const bytes = decodeBase64(block.data);
-  return note(`audio: ${mimeTypeOf(block) ?? "no type"}, ${bytes ? sizeOf(bytes) : "its data is not base64"}`);
+  const what = `audio: ${mimeType ?? "no type"}, ${bytes ? sizeOf(bytes) : "its data is not base64"}`;
+  if (bytes === undefined || bytes.length === 0 || options.home === undefined) return note(what);
+  return note(`${what}; ${await savedAt(bytes, mimeType, options)}`);
 }
 
 async function renderBinary(blob: string, mimeType: string | undefined, options: RenderBlocksOptions): Promise<Piece> {
-  const { home, logger = silentLogger, signal } = options;
   const bytes = decodeBase64(blob);
-  const type = mimeType ?? "no type";
-  if (bytes === undefined) return note(`binary received and not saved: ${type}, its data is not base64`);
-  const what = `${type}, ${sizeOf(bytes)}`;
-  if (home === undefined) return note(`binary received and not saved: ${what}, there is no home folder to save it in`);
+  if (bytes !== undefined) return note(await savedAt(bytes, mimeType, options));
+  return note(`binary received and not saved: ${mimeType ?? "no type"}, its data is not base64`);
+}
+
+/** Saves a binary and says where it is, or why it was not saved. */
+async function savedAt(bytes: Buffer, mimeType: string | undefined, options: RenderBlocksOptions): Promise<string> {
+  const { home, logger = silentLogger, signal } = options;
+  const failed = (why: string) => `binary received and not saved: ${mimeType ?? "no type"}, ${sizeOf(bytes)}, ${why}`;
+  if (home === undefined) return failed("there is no home folder to save it in");
   try {
-    return note(`binary saved at ${await saveBinary(bytes, { home: resolve(home), mimeType, signal })}`);
+    return `binary saved at ${await saveBinary(bytes, { home: resolve(home), mimeType, signal })}`;
   } catch (error) {
     // Only file system errors; aborts and bugs propagate to the caller.
     const code = error instanceof TrunklineError ? undefined : systemCodeOf(error);
     if (code === undefined || signal?.aborted) throw error;
     logger.warn("binary not saved", { code, error: messageOf(error) });
-    return note(`binary received and not saved: ${what}, saving it failed with ${code}`);
+    return failed(`saving it failed with ${code}`);
   }
 }
 

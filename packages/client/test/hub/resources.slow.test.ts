@@ -163,6 +163,24 @@ describe("the tools for agents", () => {
     expect(await tools.get(read)?.run({ uri: "test://picture" })).toMatchObject({ isError: true });
   });
 
+  it("are limited to some servers, and connect no others", async () => {
+    await using hub = await openHub(configOf(stdio("library"), stdio("paging")), { lazy: true });
+    const tools = new Map(resourceTools(hub, { servers: ["library"] }).map((tool) => [tool.name, tool]));
+    const listed = JSON.parse(textOf((await tools.get(list)?.run({})) ?? { blocks: [] }));
+    expect(new Set(listed.resources.map(({ server }: { server: string }) => server))).toEqual(new Set(["library"]));
+    for (const [name, args] of [
+      [list, { server: "paging" }],
+      [read, { server: "paging", uri: "test://1" }],
+    ] as const) {
+      const refused = await tools.get(name)?.run(args);
+      expect(refused).toMatchObject({ isError: true });
+      expect(textOf(refused ?? { blocks: [] })).toBe(
+        'The resources of "paging" are not available here. Available servers: library.',
+      );
+    }
+    expect(hub.status().find(({ name }) => name === "paging")?.state).toBe("pending");
+  });
+
   it("say clearly that there is no hub", async () => {
     for (const tool of resourceTools(undefined)) {
       const result = await tool.run({ server: "x", uri: "y" });

@@ -187,6 +187,15 @@ describe("a binary resource", () => {
     }
   });
 
+  it("is saved like this if it is audio, too, and named with its type and size", async () => {
+    const sound = Buffer.from("RIFF....WAVE");
+    const block = { type: "audio", data: sound.toString("base64"), mimeType: "audio/wav" };
+    const { blocks } = await renderBlocks({ content: [block] }, { home });
+    const path = join(home, "mcp-blobs", `${contentIdOf(sound)}.wav`);
+    expect(blocks).toEqual([text(`[audio: audio/wav, 12 bytes; binary saved at ${path}]`)]);
+    expect(await readFile(path)).toEqual(sound);
+  });
+
   it.skipIf(process.platform === "win32")("makes an open folder private (not on Windows)", async () => {
     await mkdir(join(home, "mcp-blobs"));
     await chmod(join(home, "mcp-blobs"), 0o755);
