@@ -21,6 +21,8 @@ export function commandLinesIn(script: string): string[][] {
 
 /** Says why the program would reject these arguments, or returns undefined if it would not. Runs nothing. */
 export async function refusalOf(words: readonly string[]): Promise<string | undefined> {
+  // The program alone is valid: it shows where the user stands.
+  if (words.length === 0) return undefined;
   const program = await buildProgram(createContext(processIo(new Interrupts())), () => {});
   silence(program);
   try {

@@ -44,6 +44,27 @@ async function runAtTerminal(place: Place, args: readonly string[], input: strin
   return await outcomeOf(child);
 }
 
+describe("trunkline without a command", () => {
+  it("leads a newcomer from nothing to everything, one command at a time", async () => {
+    using place = new Place({ ".trunkline/mcp.json": { mcpServers: { hello } } });
+    const next = async () => {
+      const { code, stdout, stderr } = await place.run([]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      return /^Next: .*\n {2}(.*)$/m.exec(stdout)?.[1]?.split(" ").slice(1) ?? stdout;
+    };
+    mkdirSync(join(place.home, ".cursor"));
+    expect(await next()).toEqual(["trust"]);
+    await place.run(["trust", "--yes"]);
+    expect(await next()).toEqual(["doctor"]);
+    await place.run(["doctor"]);
+    expect(await next()).toEqual(["init"]);
+    await place.run(["init"]);
+    expect(await next()).toEqual(["install", "cursor"]);
+    await place.run(["install", "cursor", "--yes"]);
+    expect(await next()).toContain("Everything is set up.");
+  });
+});
+
 describe("trunkline servers add", () => {
   it("writes to the user's settings if there is no project, readable only by the user", async () => {
     using place = new Place();

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -215,12 +215,45 @@ describe("trunkline tools", () => {
 });
 
 describe("trunkline without a command", () => {
-  it("shows help with examples and the exit codes", async () => {
+  it("names the approval a project needs first, then the check", async () => {
+    using place = new Place({ ".trunkline/mcp.json": { mcpServers: { hello } } });
+    expect((await place.run([])).stdout).toContain(
+      "Next: review and approve what this project would run\n  trunkline trust\n",
+    );
+    await place.run(["trust", "--yes"]);
+    expect((await place.run([])).stdout).toContain("Next: check that hello works\n  trunkline doctor\n");
+  });
+
+  it("says how to get a first server", async () => {
     using place = new Place();
-    const { code, stdout } = await place.run([]);
-    expect(code).toBe(0);
-    for (const part of ["Usage: trunkline", "serve", "doctor", "tools", "call", "Examples:", "130 interrupted"])
-      expect(stdout).toContain(part);
+    const { stdout } = await place.run([]);
+    expect(stdout).toMatch(/^ {2}servers {2}none$/m);
+    expect(stdout).toContain("trunkline servers add demo -- npx -y @modelcontextprotocol/server-everything");
+    expect(stdout).toContain("trunkline --help");
+    mkdirSync(join(place.home, ".cursor"));
+    writeFileSync(
+      join(place.home, ".cursor", "mcp.json"),
+      JSON.stringify({ mcpServers: { wiki: { command: "wiki" } } }),
+    );
+    const { stdout: withCursor } = await place.run([]);
+    expect(withCursor).toContain("none, 1 in Cursor");
+    expect(withCursor).toContain("Next: use the servers of Cursor\n  trunkline import\n");
+  });
+
+  it("takes the file given with --mcp, starts nothing and asks nothing", async () => {
+    using place = new Place({ "other.json": { mcpServers: { "no\u001b[31mred": { command: "/nowhere" } } } });
+    const { code, stdout, stderr } = await place.run(["--mcp", "other.json"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("1 not connected yet");
+    expect(stdout).not.toContain("\u001b");
+    expect(await place.run(["--mcp", "lost.json"])).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  it("sends mistakes in a configuration file to doctor", async () => {
+    using place = new Place({ ".trunkline/mcp.json": "{ oops" });
+    const { stdout } = await place.run([]);
+    expect(stdout).toContain("1 problem in the configuration");
+    expect(stdout).toContain("  trunkline doctor\n");
   });
 
   it("prints its version", async () => {

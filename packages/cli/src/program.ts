@@ -3,35 +3,36 @@ import { isTrunklineError, printableLines, toTrunklineError } from "@trunkline/c
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { EXIT, exitCodeOf } from "./app/exit-codes.js";
 import { type Cli, colorOption, mcpOption, type SetExitCode } from "./commands/flags.js";
+import { formatHelp } from "./commands/help-screen.js";
 import { OUTLINE } from "./commands/outline.js";
 import { type CommandContext, createContext } from "./terminal/context.js";
 import type { OutputStream, ProgramIo } from "./terminal/program-io.js";
 
-/** The commands in help order. Only the one that runs is loaded. */
+/** The commands, in help order. Only the one that runs is loaded. */
 const COMMANDS: Readonly<Record<string, () => Promise<(cli: Cli) => void>>> = {
+  servers: async () => (await import("./commands/servers/command.js")).addServers,
+  import: async () => (await import("./commands/import/command.js")).addImport,
+  trust: async () => (await import("./commands/trust/command.js")).addTrust,
+  auth: async () => (await import("./commands/auth/command.js")).addAuth,
   serve: async () => (await import("./commands/serve/command.js")).addServe,
-  doctor: async () => (await import("./commands/doctor/command.js")).addDoctor,
+  tokens: async () => (await import("./commands/tokens/command.js")).addTokens,
+  install: async () => (await import("./commands/install/command.js")).addInstall,
   tools: async () => (await import("./commands/tools/command.js")).addTools,
   call: async () => (await import("./commands/call/command.js")).addCall,
   resources: async () => (await import("./commands/resources/command.js")).addResources,
   prompts: async () => (await import("./commands/prompts/command.js")).addPrompts,
-  servers: async () => (await import("./commands/servers/command.js")).addServers,
-  auth: async () => (await import("./commands/auth/command.js")).addAuth,
-  import: async () => (await import("./commands/import/command.js")).addImport,
-  trust: async () => (await import("./commands/trust/command.js")).addTrust,
-  tokens: async () => (await import("./commands/tokens/command.js")).addTokens,
+  query: async () => (await import("./commands/query/command.js")).addQuery,
   ask: async () => (await import("./commands/ask/command.js")).addAsk,
   chat: async () => (await import("./commands/chat/command.js")).addChat,
   agent: async () => (await import("./commands/agent/command.js")).addAgent,
-  query: async () => (await import("./commands/query/command.js")).addQuery,
   run: async () => (await import("./commands/run/command.js")).addRun,
   init: async () => (await import("./commands/init/command.js")).addInit,
-  install: async () => (await import("./commands/install/command.js")).addInstall,
-  log: async () => (await import("./commands/log/command.js")).addLog,
-  stats: async () => (await import("./commands/stats/command.js")).addStats,
   store: async () => (await import("./commands/store/command.js")).registerStore,
   embed: async () => (await import("./commands/embed/command.js")).addEmbed,
   models: async () => (await import("./commands/models/command.js")).addModels,
+  doctor: async () => (await import("./commands/doctor/command.js")).addDoctor,
+  log: async () => (await import("./commands/log/command.js")).addLog,
+  stats: async () => (await import("./commands/stats/command.js")).addStats,
   completion: async () => (await import("./commands/completion/command.js")).addCompletion,
 };
 /** The first word of a command line that only needs the list of commands. */
@@ -42,29 +43,6 @@ const BESIDE: ReadonlyMap<string, string> = new Map([
   ["execute", "query"],
   ["uninstall", "install"],
 ]);
-
-const EXAMPLES = `
-Examples:
-  trunkline servers add docs -- npx -y @modelcontextprotocol/server-everything
-  trunkline import                          list what your other programs have configured
-  trunkline doctor                          check every server; explain what fails and how to fix it
-  trunkline tools 'docs.*'                  list a server's tools with their parameters
-  trunkline call docs.get-sum a=2 b=3       call a tool
-  trunkline resources read docs <uri>       print a resource; \`resources\` and \`prompts\` list what there is
-  trunkline auth login linear               sign in to a server
-  trunkline store add docs                  store documents; \`store search\` finds them, \`store --help\` shows the rest
-  trunkline init                            create a store for this project and index the project
-  trunkline install claude-code             add Trunkline to your agent; \`uninstall\` removes it
-  trunkline serve --http                    one endpoint for your agent, at http://127.0.0.1:7411/mcp
-  trunkline query search query=retry        ask what the agent would ask; \`query --help\` lists the operations
-  trunkline ask --tool 'docs.*' "…"         ask a model, with these tools; also \`chat\` and \`agent\`
-  trunkline run digest.ts CHANGELOG.md      run a script with access to the servers, the store and a model
-  trunkline log --follow                    watch what it is asked; \`stats\` shows what that costs in tokens
-  trunkline completion                      set up Tab completion for bash, zsh or fish
-
-Servers are read from .trunkline/mcp.json in this folder or a parent, from settings.json in the project's .trunkline
-folder and in ~/.trunkline, or from the file given with --mcp.
-Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 3 sign-in needed, 130 interrupted.`;
 
 /**
  * Runs one command line and returns its exit code. Never throws.
@@ -90,11 +68,13 @@ export async function runProgram(args: readonly string[], io: ProgramIo): Promis
       throw error;
     });
   });
-  if (args.length === 0) {
-    program.outputHelp();
-    return EXIT.success;
-  }
   try {
+    if (namesNoCommand(program, args)) {
+      const { showStanding } = await import("./commands/standing/run.js");
+      const helper = program.createHelp();
+      helper.prepareContext({ helpWidth: widthOf(io.stdout) });
+      return await showStanding(context, { mcp: program.opts<{ mcp?: string }>().mcp, helper });
+    }
     await program.parseAsync(args, { from: "user" });
     return signal.aborted && !stoppedInOrder ? interruptedCode(signal) : exitCode;
   } catch (error) {
@@ -126,14 +106,14 @@ export async function buildProgram(
     .configureHelp({
       sortSubcommands: false,
       showGlobalOptions: false,
+      minWidthToWrap: 20,
       styleTitle: (title) => context.palette.heading(title),
+      formatHelp,
     })
     .exitOverride()
-    .configureOutput(outputOf(context))
-    .addHelpText("after", EXAMPLES);
+    .configureOutput(outputOf(context));
   if (first === OUTLINE_ONLY) {
     for (const name of Object.keys(OUTLINE)) program.command(name);
-    program.configureHelp({ ...program.configureHelp(), subcommandTerm: outlineTerm });
   } else {
     const name = first === undefined ? undefined : (BESIDE.get(first) ?? first);
     const isKnown = name !== undefined && Object.hasOwn(COMMANDS, name);
@@ -145,24 +125,29 @@ export async function buildProgram(
   }
   for (const command of program.commands) {
     command.exitOverride();
-    const about = OUTLINE[command.name()]?.about;
+    const about = OUTLINE[command.name()];
     if (about !== undefined) command.description(about);
   }
   return program;
 }
 
-/** Formats a command for the list of all commands. Commander's own `help` takes a command. */
-function outlineTerm(command: Command): string {
-  return `${command.name()} ${OUTLINE[command.name()]?.usage ?? "[command]"}`.trimEnd();
+/** Whether the command line has no word at all, or only options of the program itself. */
+function namesNoCommand(program: Command, args: readonly string[]): boolean {
+  if (!args.every((word, index) => word.startsWith("-") || args[index - 1]?.startsWith("--"))) return false;
+  const { operands, unknown } = program.parseOptions([...args]);
+  return operands.length === 0 && unknown.length === 0;
 }
 
 /** Width of the help text without a terminal. */
 const DEFAULT_COLUMNS = 80;
 
+function widthOf({ isTTY, columns }: OutputStream): number {
+  return isTTY === true && columns ? columns : DEFAULT_COLUMNS;
+}
+
 /** Tells commander where to write its help. We report errors ourselves. */
 function outputOf(context: CommandContext): OutputConfiguration {
   const { io } = context;
-  const widthOf = ({ isTTY, columns }: OutputStream) => (isTTY === true && columns ? columns : DEFAULT_COLUMNS);
   return {
     writeOut: (text) => void io.stdout.write(text),
     writeErr: (text) => void io.stderr.write(text),

@@ -1,9 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
+import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { OUTLINE } from "../src/commands/outline.js";
 import { buildProgram, OUTLINE_ONLY, runProgram } from "../src/program.js";
 import { createContext } from "../src/terminal/context.js";
 import { Interrupts } from "../src/terminal/interrupts.js";
@@ -50,14 +52,44 @@ describe("runProgram", () => {
     expect(folded.out.split("\n").length).toBeGreaterThan(wide.out.split("\n").length);
   });
 
-  it("lists the commands without loading them, with the commands' own descriptions", async () => {
+  it("lists the commands without loading them, with their own descriptions", async () => {
     const context = createContext(world("outline").io);
     const [outline, whole] = [
       await buildProgram(context, () => {}, OUTLINE_ONLY),
       await buildProgram(context, () => {}),
     ];
+    const visible = (program: Command) => program.createHelp().visibleCommands(program);
+    const described = (program: Command) =>
+      Object.fromEntries(visible(program).map((command) => [command.name(), command.description()]));
+    expect(described(outline)).toEqual(described(whole));
     expect(outline.helpInformation()).toBe(whole.helpInformation());
     expect(outline.commands.every(({ options }) => options.length === 0)).toBe(true);
+  });
+
+  it("shows every command in one of five groups, on one screen of 24 lines and 80 columns", async () => {
+    const { code, out } = await run(["--help"], world("screen"));
+    const lines = out.trimEnd().split("\n");
+    expect(code).toBe(0);
+    // One line of the screen is for the prompt.
+    expect(lines.length).toBeLessThan(24);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    const titles = lines.filter((line) => /^[A-Z]\w+$/.test(line));
+    expect(titles).toEqual(["Connect", "Use", "Agent", "Memory", "Maintenance"]);
+    const listed = lines.flatMap((line) => /^ {2}(\w+(?:, \w+)*) {2}/.exec(line)?.[1]?.split(", ") ?? []);
+    expect(listed.sort()).toEqual(Object.keys(OUTLINE).sort());
+  });
+
+  it("has a line for every command on the page that says which command to use", () => {
+    const page = readFileSync(new URL("../../../docs/which-command.md", import.meta.url), "utf8");
+    expect(Object.keys(OUTLINE).filter((name) => !page.includes(`\`trunkline ${name}`))).toEqual([]);
+  });
+
+  it("wraps the list of commands on a narrow terminal", async () => {
+    const narrow = world("narrow-screen");
+    Object.assign(narrow.stdout, { isTTY: true, columns: 60 });
+    const { out } = await run(["--help"], narrow);
+    expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(60);
+    expect(out).toContain("completion");
   });
 
   it("reports wrong usage on the given stderr", async () => {

@@ -37,6 +37,18 @@ export async function directTools(
   return tools;
 }
 
+/** Returns the servers that were connected at least once, with the number of tools that each listed last. */
+export async function knownServers(context: Pick<CommandContext, "home">): Promise<ReadonlyMap<string, number>> {
+  const servers = new Map<string, number>();
+  const folder = cacheFolder(context);
+  for (const name of await namesIn(folder)) {
+    if (!/^tools-.*\.json$/.test(name)) continue;
+    const kept = parseJson(await readFile(join(folder, name), "utf8").catch(() => ""));
+    if (isRecord(kept) && Array.isArray(kept.tools)) servers.set(String(kept.server), kept.tools.length);
+  }
+  return servers;
+}
+
 interface KnownTool {
   readonly name: string;
   readonly about: string;

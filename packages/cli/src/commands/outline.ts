@@ -1,110 +1,65 @@
-// One line per command: its usage and description. `trunkline --help` is built from this alone, so it does not have to
-// load the commands.
+// The list of commands: a description of each, and the groups of `trunkline --help`. The help is built from this alone,
+// so it does not have to load the commands.
 
-/** By name, in help order: the usage and the description. */
-export const OUTLINE: Readonly<Record<string, { readonly usage: string; readonly about: string }>> = {
-  serve: {
-    usage: "[options]",
-    about: "serve MCP to an agent, over stdio or HTTP",
-  },
-  doctor: {
-    usage: "[options]",
-    about: "check the configuration and every server, and say what to do next",
-  },
-  tools: {
-    usage: "[options] [tool]",
-    about: "list the tools of all servers, or those that match",
-  },
-  call: {
-    usage: "[options] <tool> [arguments...]",
-    about: "call one tool: key=value for text, key:=value for JSON",
-  },
-  resources: {
-    usage: "[options]",
-    about: "list the resources of all servers, or read one",
-  },
-  prompts: {
-    usage: "[options]",
-    about: "list the prompts of all servers, or render one",
-  },
-  servers: {
-    usage: "[options]",
-    about: "list, add, remove, enable or disable servers",
-  },
-  auth: {
-    usage: "[options]",
-    about: "sign in to servers, sign out, and show the state",
-  },
-  import: {
-    usage: "[options] [source...]",
-    about: "import servers from other programs; without arguments, list them",
-  },
-  trust: {
-    usage: "[options]",
-    about: "show what the project's files would run, and approve it",
-  },
-  tokens: {
-    usage: "[options]",
-    about: "create, list and revoke the tokens of `serve --http`",
-  },
-  ask: {
-    usage: "[options] [prompt...]",
-    about: "ask a model one question, optionally with tools",
-  },
-  chat: {
-    usage: "[options] [prompt...]",
-    about: "chat with a model, optionally with tools",
-  },
-  agent: {
-    usage: "[options] [prompt...]",
-    about: "have an agent work on a task in turns",
-  },
-  query: {
-    usage: "[options] [words...]",
-    about: "read from the store and the servers: one operation or a pipeline",
-  },
-  execute: {
-    usage: "[options] [words...]",
-    about: "run operations that change the store, and any tool",
-  },
-  run: {
-    usage: "[options] <script> [args...]",
-    about: "run a script with access to the hub, the store, models and agents",
-  },
-  init: {
-    usage: "[options] [folder]",
-    about: "create a store for this project and index the project",
-  },
-  install: {
-    usage: "[options] [program] [options...]",
-    about: "add Trunkline to another program's configuration; without arguments, list the programs",
-  },
-  uninstall: {
-    usage: "[options] <program>",
-    about: "remove Trunkline from another program's configuration",
-  },
-  log: {
-    usage: "[options]",
-    about: "show what the gateway was asked: time, client, operation, duration, size, outcome",
-  },
-  stats: {
-    usage: "[options]",
-    about: "show what the gateway cost in tokens, compared with the upstream tools",
-  },
-  store: {
-    usage: "[options]",
-    about: "store documents with their history, and search them",
-  },
-  embed: {
-    usage: "[options] <text...>",
-    about: "turn texts into vectors, with the embedded model or an endpoint",
-  },
-  models: {
-    usage: "[options]",
-    about: "list or download local models",
-  },
-  completion: {
-    usage: "[options] [shell]",
-    about: "print a shell completion script, or how to install it",
-  },
+/** By name: the description of a command. */
+export const OUTLINE: Readonly<Record<string, string>> = {
+  servers: "list, add, remove, enable or disable servers",
+  import: "import servers from other programs; without arguments, list them",
+  trust: "show what the project's files would run, and approve it",
+  auth: "sign in to servers, sign out, and show the state",
+  serve: "serve MCP to an agent, over stdio or HTTP",
+  tokens: "create, list and revoke the tokens of `serve --http`",
+  install: "add Trunkline to another program's configuration; without arguments, list the programs",
+  uninstall: "remove Trunkline from another program's configuration",
+  tools: "list the tools of all servers, or those that match",
+  call: "call one tool: key=value for text, key:=value for JSON",
+  resources: "list the resources of all servers, or read one",
+  prompts: "list the prompts of all servers, or render one",
+  query: "read from the store and the servers: one operation or a pipeline",
+  execute: "run operations that change the store, and any tool",
+  ask: "ask a model one question, optionally with tools",
+  chat: "chat with a model, optionally with tools",
+  agent: "have an agent work on a task in turns",
+  run: "run a script with access to the hub, the store, models and agents",
+  init: "create a store for this project and index the project",
+  store: "store documents with their history, and search them",
+  embed: "turn texts into vectors, with the embedded model or an endpoint",
+  models: "list or download local models",
+  doctor: "check the configuration and every server, and say what to do next",
+  log: "show what the gateway was asked: time, client, operation, duration, size, outcome",
+  stats: "show what the gateway cost in tokens, compared with the upstream tools",
+  completion: "print a shell completion script, or how to install it",
+};
+
+interface HelpRow {
+  readonly commands: readonly string[];
+  readonly about: string;
+}
+
+/** What `trunkline --help` shows: one line for a few commands that belong together, so that it fits a screen. */
+export const GROUPS: Readonly<Record<string, readonly HelpRow[]>> = {
+  Connect: [
+    { commands: ["servers", "import"], about: "list and add servers; copy them from other programs" },
+    { commands: ["trust", "auth"], about: "approve what a project would run; sign in to servers" },
+    { commands: ["serve", "tokens"], about: "serve MCP to an agent; manage the tokens of clients" },
+    { commands: ["install", "uninstall"], about: "add Trunkline to your agent's configuration" },
+  ],
+  Use: [
+    { commands: ["tools", "call"], about: "list the tools of all servers; call one" },
+    { commands: ["resources", "prompts"], about: "list them; read a resource, render a prompt" },
+    { commands: ["query", "execute"], about: "read or change the store and the servers in one go" },
+  ],
+  Agent: [
+    { commands: ["ask", "chat", "agent"], about: "give a model a question, a conversation or a task" },
+    { commands: ["run"], about: "run a script with the servers, the store and a model" },
+  ],
+  Memory: [
+    { commands: ["init", "store"], about: "index this project; store and search documents" },
+    { commands: ["embed", "models"], about: "turn texts into vectors; download a local model" },
+  ],
+  Maintenance: [
+    { commands: ["doctor"], about: "check every server, and say what to do next" },
+    { commands: ["log", "stats"], about: "show what agents asked, and what it cost in tokens" },
+    { commands: ["completion"], about: "set up Tab completion in your shell" },
+  ],
 };

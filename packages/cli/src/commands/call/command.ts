@@ -2,6 +2,10 @@ import type { Command } from "commander";
 import { type Cli, mcpOption, mcpPathOf, secondsOption } from "../flags.js";
 import type { CallOptions } from "./run.js";
 
+const EXIT_CODES = `
+Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 3 sign-in
+needed, 130 interrupted.`;
+
 export function addCall({ program, context, setExitCode }: Cli): void {
   program
     .command("call")
@@ -12,6 +16,7 @@ export function addCall({ program, context, setExitCode }: Cli): void {
     .addOption(secondsOption("how long the call may take without an answer or progress"))
     .option("--root <folder...>", "tell the server it may work in these folders")
     .addOption(mcpOption())
+    .addHelpText("after", EXIT_CODES)
     .action(
       async (tool: string, pairs: string[], options: Omit<CallOptions, "tool" | "pairs" | "mcp">, command: Command) => {
         const { call } = await import("./run.js");

@@ -24,22 +24,14 @@ import {
 } from "@trunkline/core";
 import { EXIT } from "../../app/exit-codes.js";
 import { projectStore } from "../../app/folders.js";
-import {
-  AGENT_PROGRAMS,
-  type AgentProgram,
-  agentProgram,
-  isPresent,
-  projectFile,
-  userFile,
-} from "../../install/agent-programs.js";
+import { type AgentProgram, agentProgram, projectFile, userFile } from "../../install/agent-programs.js";
 import { DEFAULT_URL, launchCommand, startsTrunkline } from "../../install/launch-command.js";
+import { ENTRY_NAME, entryPlace, programStates } from "../../install/program-states.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { askYesNo } from "../../terminal/questions.js";
 import { table } from "../../terminal/table.js";
 import { defaultToken } from "../../tokens/token-files.js";
 
-/** The name of the entry. */
-const NAME = "trunkline";
 /** Suffix of the backup file. */
 const BACKUP = ".before-trunkline";
 
@@ -82,7 +74,7 @@ export async function install(context: CommandContext, options: InstallOptions):
       : undefined;
   const isOurs = startsTrunkline(file.entry);
   if (file.entry !== undefined && !isOurs && !options.force) {
-    throw new TrunklineError("USAGE", `${path} has a server "${NAME}" that does not start this program.`, {
+    throw new TrunklineError("USAGE", `${path} has a server "${ENTRY_NAME}" that does not start this program.`, {
       hint: "Check it, and replace it with --force if you no longer need it.",
     });
   }
@@ -141,7 +133,7 @@ export async function uninstall(context: CommandContext, options: UninstallOptio
     return EXIT.success;
   }
   if (!startsTrunkline(file.entry) && !options.force) {
-    throw new TrunklineError("USAGE", `${path} has a server "${NAME}" that does not start this program.`, {
+    throw new TrunklineError("USAGE", `${path} has a server "${ENTRY_NAME}" that does not start this program.`, {
       hint: "Check it, and remove it with --force if you no longer need it.",
     });
   }
@@ -154,7 +146,7 @@ export async function uninstall(context: CommandContext, options: UninstallOptio
     else await writeFileAtomically(path, before.text);
     await rm(`${path}${BACKUP}`, { force: true });
   });
-  const back = before.entry === undefined ? "" : ` The previous entry "${NAME}" is restored.`;
+  const back = before.entry === undefined ? "" : ` The previous entry "${ENTRY_NAME}" is restored.`;
   context.out(
     before.text === undefined ? `Removed ${path}, which contained nothing else.` : `Removed it from ${path}.${back}`,
   );
@@ -198,27 +190,15 @@ async function remoteEntry(
 }
 
 async function listPrograms(context: CommandContext): Promise<number> {
-  const rows: string[][] = [];
-  for (const program of AGENT_PROGRAMS) {
-    const place = placeOf(context);
-    const path = await userFile(program, place);
-    rows.push([program.id, program.title, await stateOf(program, path, place), path]);
-  }
+  const rows = (await programStates(placeOf(context))).map(({ program, path, state }) => [
+    program.id,
+    program.title,
+    state === "other" ? `has another "${ENTRY_NAME}"` : state,
+    path,
+  ]);
   for (const line of table(rows)) context.out(line);
   context.note("Add Trunkline to one of them: trunkline install <program>");
   return EXIT.success;
-}
-
-async function stateOf(program: AgentProgram, path: string, place: ImportPlace): Promise<string> {
-  try {
-    const { entry } = await readProgramFile(path, entryPlace(program));
-    if (startsTrunkline(entry)) return "installed";
-    if (entry !== undefined) return `has another "${NAME}"`;
-    return (await isPresent(program, place)) ? "not installed" : "not found here";
-  } catch (error) {
-    if (error instanceof TrunklineError) return "unreadable";
-    throw error;
-  }
 }
 
 async function targetOf(context: CommandContext, id: string, options: { project?: boolean }): Promise<Target> {
@@ -230,10 +210,6 @@ async function targetOf(context: CommandContext, id: string, options: { project?
 
 function placeOf({ env, userHome }: CommandContext): ImportPlace {
   return { env, userHome, platform: process.platform };
-}
-
-function entryPlace({ format, table: servers }: AgentProgram): EntryPlace {
-  return { format, path: [servers, NAME] };
 }
 
 /** Shows the change as a diff. Leaves out the rest of the file, which may contain other secrets. */

@@ -2,8 +2,13 @@ import { type Command, Option } from "commander";
 import { type Cli, mcpOption, mcpPathOf, refuseWord } from "../flags.js";
 import type { AddOptions } from "./run.js";
 
+const WHERE = `
+Servers are read from .trunkline/mcp.json in this folder or a parent, from
+settings.json in the project's .trunkline folder and in ~/.trunkline, or from
+the file given with --mcp.`;
+
 export function addServers({ program, context, setExitCode }: Cli): void {
-  const servers = program.command("servers").addOption(mcpOption());
+  const servers = program.command("servers").addOption(mcpOption()).addHelpText("after", WHERE);
   const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
   servers
     .command("list", { isDefault: true })
