@@ -7,7 +7,7 @@ import { isTrunklineError } from "@trunkline/core";
 const config = await loadConfig({
   cwd: fileURLToPath(new URL("../..", import.meta.url)),
   mcpPath: fileURLToPath(new URL("mcp.jsonc", import.meta.url)),
-  // The library never reads the environment by itself: you decide what variables expand to.
+  // You decide what variables expand to. Only `openHub()` without a configuration reads the environment itself.
   env: process.env,
 });
 

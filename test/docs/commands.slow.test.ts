@@ -13,6 +13,7 @@ import { outcomeOf, root } from "../e2e/command.js";
 import { commandLinesIn, refusalOf } from "./command-lines.js";
 import { type Block, blocksOf, PAGES, readPage } from "./pages.js";
 import { Shell } from "./shell.js";
+import { matches } from "./shown-output.js";
 
 /** Reasons not to run a block. */
 const REASONS: ReadonlySet<string> = new Set([
@@ -52,26 +53,6 @@ function stepsOf(markdown: string): Step[] {
     const exitCode = Number(/^exit-(\d+)$/.exec(marks[0] ?? "")?.[1] ?? 0);
     return [{ line, text, exitCode, ...(isOutput ? { output: next.text } : {}) }];
   });
-}
-
-/**
- * Whether the output matches what is shown. Compares part by part, because a regular expression with that many gaps
- * might never finish.
- */
-function matches(printed: string, shown: string): boolean {
-  const bare = (text: string) => text.replace(/\s+/g, "");
-  const text = bare(printed);
-  const [first = "", ...parts] = bare(shown).split("…");
-  const last = parts.pop();
-  if (last === undefined) return text === first;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of parts) {
-    const found = text.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
 }
 
 /** Runs a block. Its background processes share a process group and are stopped at the end of the page. */

@@ -2,11 +2,15 @@
  * MCP servers from any configuration as one catalogue, with one place to call their tools.
  *
  * ```ts
- * const config = await loadConfig({ cwd: process.cwd(), env: process.env });
- * await using hub = await openHub(config, { env: process.env });
- * const { text } = await hub.call("hello.hello", { name: "Ada" });
+ * const hub = await openHub();
+ * try {
+ *   const { text } = await hub.call("hello.hello", { name: "Ada" });
+ * } finally {
+ *   await hub.close();
+ * }
  * ```
  */
+export { isTrunklineError, TrunklineError } from "@trunkline/core";
 export type { SignIn, SignInRequest } from "./auth/sign-in.js";
 export type {
   Abilities,
@@ -39,7 +43,7 @@ export type { Diagnostic, HttpServer, LoadedConfig, ServerDefinition, StdioServe
 export { type ConfigWatch, watchConfig } from "./config/watch.js";
 export type { ListKind, ServerState } from "./connection/connection-options.js";
 export type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./hub/catalogue-items.js";
-export { Hub, openHub } from "./hub/hub.js";
+export { Hub } from "./hub/hub.js";
 export type { CallResult, HubCallOptions, HubOptions, HubWarning } from "./hub/hub-options.js";
 export type {
   Completion,
@@ -48,6 +52,7 @@ export type {
   ReadResourceResult,
 } from "./hub/hub-requests.js";
 export type { ServerStatus } from "./hub/hub-status.js";
+export { openHub } from "./hub/open-hub.js";
 export type { ResourceUpdate } from "./hub/resource-subscriptions.js";
 export { type AgentTool, resourceTools } from "./hub/resource-tools.js";
 export { buildToolName, normalizeName, parseToolName, type ToolKey, toolNamePrefix } from "./names/name-styles.js";

@@ -38,6 +38,8 @@ export interface SourcedTool {
   /** The pair that identifies a tool. */
   readonly server: string;
   readonly tool: string;
+  /** The dotted name, `server.tool`: what to call it by. */
+  readonly name: string;
   readonly description?: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>>;

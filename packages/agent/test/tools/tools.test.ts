@@ -58,7 +58,7 @@ describe("toolsFrom", () => {
     { server: "docs", tool: "look up", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } },
     { server: "docs", tool: "write", description: "Writes", inputSchema: { type: "object" } },
     { server: "other", tool: "x", inputSchema: { type: "object" } },
-  ];
+  ].map((tool) => ({ ...tool, name: `${tool.server}.${tool.tool}` }));
   const seen: { server: string; tool: string; args: unknown; options: ToolCallOptions | undefined }[] = [];
   const source: ToolSource = {
     tools: () => sourced,

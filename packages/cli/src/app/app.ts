@@ -234,7 +234,7 @@ export class App implements AsyncDisposable {
   async #readConfig(memory?: ConfigMemory): Promise<LoadedConfig> {
     const { cwd, env, home, signal, redactor } = this.context;
     const { mcp, wanted, config: mode = "ask" } = this.#options;
-    const { loadConfig, TrustStore } = await import("@trunkline/client/config");
+    const { approvalsIn, loadConfig, TrustStore } = await import("@trunkline/client/config");
     const trust = new TrustStore(home);
     const asking: Partial<LoadConfigOptions> = {};
     if (mode === "ask" && isAtTerminal(this.context)) {
@@ -249,9 +249,7 @@ export class App implements AsyncDisposable {
       mcpPath: mcp,
       wanted,
       memory,
-      isTrusted: (file) => trust.isTrusted(file),
-      isWorkspaceTrusted: (folder) => trust.isWorkspaceTrusted(folder),
-      trustAll: env.TRUNKLINE_TRUST === "all",
+      ...approvalsIn(trust, env),
       ...asking,
     });
     // From now on the configuration's secrets are redacted in all output.

@@ -10,6 +10,7 @@ export function authenticateTool(server: string): SourcedTool {
   return {
     server,
     tool: SIGN_IN_TOOL,
+    name: `${server}.${SIGN_IN_TOOL}`,
     description,
     inputSchema,
     raw: { name: SIGN_IN_TOOL, description, inputSchema },

@@ -97,11 +97,12 @@ export function inputIdsIn(text: string): string[] {
 
 /**
  * Expands `${NAME}`, `${NAME:-default}` and `${env:NAME}` as in `mcpServers`. An unset `${NAME}` stays as it is, an
- * unset `${env:NAME}` becomes empty, and both are listed in `missing`. `\${NAME}` is the literal `${NAME}`.
+ * unset `${env:NAME}` becomes empty, and both are listed in `missing`. `\${NAME}` is the literal `${NAME}`. Without `env`
+ * the environment is empty: the process's own is never read.
  */
 export function expandEnv(
   text: string,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Readonly<Record<string, string | undefined>> = {},
 ): { expanded: string; missing: string[] } {
   const { parts, findings } = expandText(text, {
     dialect: "mcpServers",

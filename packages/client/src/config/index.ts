@@ -41,6 +41,6 @@ export {
 } from "./program-file.js";
 export { adviceOnRelativeWords } from "./relative-words.js";
 export type { PathSettings } from "./settings.js";
-export { TrustStore, type TrustSubject } from "./trusted-files.js";
+export { approvalsIn, TrustStore, type TrustSubject } from "./trusted-files.js";
 export { type ConfigWatch, watchConfig } from "./watch.js";
 export { type ServerEntry, toDialect } from "./written-entry.js";

@@ -157,6 +157,15 @@ export class TrustStore {
 }
 
 /**
+ * Returns what the user has approved, as `loadConfig` asks for it. With `TRUNKLINE_TRUST=all` in the environment,
+ * everything is.
+ */
+export function approvalsIn(trust: TrustStore, env: Readonly<Record<string, string | undefined>>) {
+  const { isTrusted, isWorkspaceTrusted } = trust;
+  return { isTrusted, isWorkspaceTrusted, trustAll: env.TRUNKLINE_TRUST === "all" };
+}
+
+/**
  * Returns the key of a file: its folder without links, and its own name. A link in place of the file has its own key,
  * so approving one file never approves another that leads to it.
  */

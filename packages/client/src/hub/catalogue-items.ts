@@ -1,6 +1,7 @@
 // Tools, resources and prompts as a hub reports them: the pair of server and name that identifies one, the server's
 // description, and the raw listing.
 import { isRecord, type SourcedTool } from "@trunkline/core";
+import { dottedName } from "../names/name-styles.js";
 
 /** A resource of a server, identified by the pair of server and URI. */
 export interface SourcedResource {
@@ -51,6 +52,7 @@ export function toSourcedTool(server: string, raw: Raw): SourcedTool | undefined
   return {
     server,
     tool: raw.name,
+    name: dottedName({ server, tool: raw.name }),
     inputSchema: isRecord(raw.inputSchema) ? raw.inputSchema : { type: "object" },
     ...(typeof raw.description === "string" ? { description: raw.description } : {}),
     ...(isRecord(raw.outputSchema) ? { outputSchema: raw.outputSchema } : {}),

@@ -129,6 +129,7 @@ export class HubMembers implements Iterable<HubMember> {
 
   /** Finds the tool with this name, connecting the servers it may belong to. */
   async findTool(name: string, signal: AbortSignal | undefined): Promise<SourcedTool> {
+    if (this.#members.size === 0) throw noServersError(name);
     const asked = this.#signInTool(name);
     if (asked !== undefined) return asked;
     const candidates = this.#waiting().filter((member) => mayBelongTo(name, member.name));
@@ -267,6 +268,12 @@ export class HubMembers implements Iterable<HubMember> {
     );
     return found === undefined ? undefined : authenticateTool(found.name);
   }
+}
+
+function noServersError(tool: string): TrunklineError {
+  return new TrunklineError("TOOL_NOT_FOUND", `No tool is named "${tool}": no MCP server is configured.`, {
+    hint: "Add one: trunkline servers add <name> -- <command…>, or import from other programs: trunkline import",
+  });
 }
 
 /** Equal for definitions that would be connected the same way. */

@@ -47,7 +47,7 @@ import { type ResourceListener, Subscriptions } from "./resource-subscriptions.j
 const DEFAULT_ASK_WAIT_MS = 10_000;
 const DEFAULT_MAX_QUESTIONS = 50;
 
-/** All servers of a configuration as one catalogue of tools. Open it with {@link openHub}. */
+/** All servers of a configuration as one catalogue of tools. Open it with `openHub`. */
 export class Hub implements ToolSource, AsyncDisposable {
   readonly #members: HubMembers;
   readonly #options: HubOptions;
@@ -64,7 +64,7 @@ export class Hub implements ToolSource, AsyncDisposable {
   #logLevel: string | undefined;
   #closing: Promise<void> | undefined;
 
-  /** Use {@link openHub}. */
+  /** Use `openHub`. */
   constructor(config: LoadedConfig, options: HubOptions = {}) {
     this.#config = config;
     this.#options = options;
@@ -388,7 +388,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     await this.close();
   }
 
-  /** @internal Awaited by {@link openHub}. */
+  /** @internal Awaited by `openHub`. */
   async open(): Promise<void> {
     await this.#connectEager([...this.#members], this.#options.signal);
   }
@@ -461,14 +461,4 @@ export class Hub implements ToolSource, AsyncDisposable {
       throw redactedError(toTrunklineError(error), this.#redactor);
     }
   }
-}
-
-/**
- * Connects the servers of a configuration in parallel, and returns when each has connected, failed or timed out. Lazy
- * servers connect on first use. One failure never stops the others: see `hub.status()`.
- */
-export async function openHub(config: LoadedConfig, options: HubOptions = {}): Promise<Hub> {
-  const hub = new Hub(config, options);
-  await hub.open();
-  return hub;
 }

@@ -220,6 +220,12 @@ describe("expandEnv", () => {
   ])("turns %s into %s, missing %j", (text, expanded, missing) => {
     expect(expandEnv(text, env)).toEqual({ expanded, missing });
   });
+
+  it("has an empty environment unless given one", () => {
+    expect(expandEnv("${PATH} ${env:PATH} ${PATH:-none}")).toEqual({ expanded: "${PATH}  none", missing: ["PATH"] });
+    expect(expandEnv("plain")).toEqual({ expanded: "plain", missing: [] });
+    expect(expandEnv("${PATH}", undefined)).toEqual({ expanded: "${PATH}", missing: ["PATH"] });
+  });
 });
 
 describe("parseEnvFile", () => {

@@ -100,9 +100,12 @@ export class KeptTools {
     }
     const read = parseJson(text);
     if (!isRecord(read) || read.format !== FORMAT || read.key !== keyOf(status) || !Array.isArray(read.tools)) return;
-    const tools = read.tools.filter(
-      (tool): tool is SourcedTool => isRecord(tool) && typeof tool.tool === "string" && isRecord(tool.inputSchema),
-    );
+    const tools = read.tools
+      .filter(
+        (tool): tool is SourcedTool => isRecord(tool) && typeof tool.tool === "string" && isRecord(tool.inputSchema),
+      )
+      // Earlier versions did not save it.
+      .map((tool) => ({ ...tool, name: `${status.name}.${tool.tool}` }));
     this.#kept.set(status.name, { key: read.key, tools, text });
   }
 
@@ -143,10 +146,12 @@ function fileName(server: string): string {
   return `tools-${readable}-${createHash("sha256").update(server).digest("hex").slice(0, 12)}.json`;
 }
 
-function keptTool({ server, tool, description, inputSchema, outputSchema, annotations }: SourcedTool): SourcedTool {
+function keptTool(listed: SourcedTool): SourcedTool {
+  const { server, tool, name, description, inputSchema, outputSchema, annotations } = listed;
   return {
     server,
     tool,
+    name,
     inputSchema,
     ...(description === undefined ? {} : { description }),
     ...(outputSchema === undefined ? {} : { outputSchema }),

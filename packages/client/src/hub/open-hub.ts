@@ -1,0 +1,39 @@
+// Opens a hub, by default with the configuration that the commands would use in this folder.
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { loadConfig } from "../config/load.js";
+import type { LoadedConfig } from "../config/loaded-config.js";
+import { approvalsIn, TrustStore } from "../config/trusted-files.js";
+import { Hub } from "./hub.js";
+import type { HubOptions } from "./hub-options.js";
+
+/**
+ * Connects the servers of a configuration in parallel, and returns when each has connected, failed or timed out. Lazy
+ * servers connect on first use. One failure never stops the others: see `hub.status()`.
+ *
+ * Without a configuration it uses the one that the commands would use here: the project's files and the user's
+ * settings, with variables from the environment. The servers of a project that the user has not approved with
+ * `trunkline trust` are `untrusted`. `env` and `home` in the options take the place of the process's own.
+ *
+ * ```ts
+ * const hub = await openHub();
+ * const { text } = await hub.call("hello.hello", { name: "Ada" });
+ * await hub.close();
+ * ```
+ */
+export async function openHub(config?: LoadedConfig, options: HubOptions = {}): Promise<Hub> {
+  const hub = config === undefined ? await hubForThisFolder(options) : new Hub(config, options);
+  await hub.open();
+  return hub;
+}
+
+/** The only code in the library that reads the process's environment and working directory. */
+async function hubForThisFolder(options: HubOptions): Promise<Hub> {
+  const cwd = process.cwd();
+  // biome-ignore lint/style/noProcessEnv: the caller asked for what the commands do, and they use the environment.
+  const { env = process.env } = options;
+  const { home = resolve(cwd, env.TRUNKLINE_HOME || join(homedir(), ".trunkline")) } = options;
+  const approvals = approvalsIn(new TrustStore(home), env);
+  const config = await loadConfig({ cwd, env, home, signal: options.signal, ...approvals });
+  return new Hub(config, { ...options, env, home });
+}
