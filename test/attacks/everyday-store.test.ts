@@ -40,7 +40,7 @@ describe("everyday use asks nothing", () => {
     };
     await quiet(["init"]);
     const paths = (await quiet(["store", "list", "--paths-only"])).trim().split("\n");
-    expect(paths.map((path) => path.slice(place.cwd.length + 1)).sort()).toEqual(
+    expect(paths.sort()).toEqual(
       [...Object.keys(FILES).filter((name) => !/^(?:\.git\/|node_modules)/.test(name)), "GUIDE.md"].sort(),
     );
     expect(await quiet(["store", "search", "pelicans"], { cwd: join(place.cwd, "src") })).toContain("guide.md");

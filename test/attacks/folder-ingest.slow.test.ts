@@ -55,7 +55,7 @@ async function pathsIn(place: Place, ...args: string[]): Promise<string[]> {
 async function expectNoSecret(place: Place): Promise<void> {
   expect((await place.run(["store", "grep", SECRET])).stdout).toBe("");
   const paths = await pathsIn(place);
-  expect(paths.map((path) => path.slice(place.cwd.length + 1)).sort()).toEqual([".env.example", "a.md", "src/b.md"]);
+  expect(paths.sort()).toEqual([".env.example", "a.md", "src/b.md"]);
 }
 
 describe("secrets in a folder are left out", () => {
@@ -131,13 +131,13 @@ describe("secrets in a folder are left out", () => {
     });
     const { stderr } = await place.run(["store", "add", "."]);
     expect(stderr).toContain("Skipped 3 sensitive files");
-    expect(await pathsIn(place)).toEqual([join(place.cwd, "a.md")]);
+    expect(await pathsIn(place)).toEqual(["a.md"]);
     // A document of an earlier version goes away, too.
     place.write("a.md", key("RSA "));
     await place.run(["init"]);
     expect((await place.run(["store", "grep", "PRIVATE"])).stdout).toBe("");
     await place.run(["store", "add", "deploy"]);
-    expect(await pathsIn(place)).toEqual([join(place.cwd, "deploy")]);
+    expect(await pathsIn(place)).toEqual(["deploy"]);
   });
 
   it("but a person can add one by naming it", async () => {
@@ -151,7 +151,7 @@ describe("secrets in a folder are left out", () => {
     // As a folder add used to: the file with its root.
     await place.run(["store", "add", ".env", "a.md"]);
     await place.run(["store", "add", "."]);
-    expect(await pathsIn(place)).toEqual([join(place.cwd, "a.md")]);
+    expect(await pathsIn(place)).toEqual(["a.md"]);
   });
 });
 
@@ -174,7 +174,7 @@ describe("init and watch without a .gitignore", () => {
     using place = new Place(FILES);
     const { stderr } = await place.run(["init"]);
     expect(stderr).toMatch(/^Skipped \.next\/, \.venv\/, dist\/, 3 more folders and 1 file over 10 MB\.$/m);
-    const wanted = [".editorconfig", "a.md", "src/out.ts"].map((name) => join(place.cwd, name));
+    const wanted = [".editorconfig", "a.md", "src/out.ts"];
     expect((await pathsIn(place)).sort()).toEqual(wanted);
     // An add of the same folder takes everything, and another init keeps it.
     await place.run(["store", "add", "."]);
@@ -197,7 +197,7 @@ describe("init and watch without a .gitignore", () => {
   it("take --exclude", async () => {
     using place = new Place({ "a.md": "a", "b.txt": "b", "deep/c.txt": "c", "drafts/d.md": "d" });
     await place.run(["init", "--exclude", "*.txt", "drafts/"]);
-    expect(await pathsIn(place)).toEqual([join(place.cwd, "a.md")]);
+    expect(await pathsIn(place)).toEqual(["a.md"]);
     const watching = place.start(["store", "watch", ".", "--exclude", "*.txt", "--exclude", "drafts"]);
     const ended = outcomeOf(watching);
     await seen(watching.stderr, /watching/);

@@ -169,7 +169,7 @@ describe.concurrent("store grep", () => {
   it.skipIf(!hasTerminal)(`shows paths as headings and uses colours, ${atTerminal}`, () => {
     const command = `'${process.execPath}' '${bin}' store grep -i needle -m1`;
     const { stdout } = spawnSync("script", ["-qec", command, "/dev/null"], {
-      cwd: place.cwd,
+      cwd: "/",
       env: { PATH: process.env.PATH, HOME: place.home, TERM: "xterm" },
       encoding: "utf8",
     });
@@ -186,6 +186,7 @@ describe("highlighting matches", () => {
     new GrepPrinter({
       pattern: { pattern, ...more },
       palette: paletteFor(process.stdout, {}, "always"),
+      cwd: "/",
       heading: true,
       numbers: false,
       hasContext: false,

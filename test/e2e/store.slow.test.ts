@@ -42,9 +42,7 @@ describe("the location of the store", () => {
     using place = placeWithDocuments();
     expect((await store(place, ["--store", "kept", "add", "docs/guide.md"])).code).toBe(0);
     expect(existsSync(join(place.cwd, "kept"))).toBe(true);
-    expect((await store(place, ["list", "--paths-only", "--store", "kept"])).stdout).toBe(
-      `${join(place.cwd, "docs", "guide.md")}\n`,
-    );
+    expect((await store(place, ["list", "--paths-only", "--store", "kept"])).stdout).toBe("docs/guide.md\n");
   });
 });
 
@@ -155,11 +153,11 @@ describe.concurrent("changing", () => {
     using place = placeWithDocuments();
     await json(place, ["add", "docs/guide.md", "docs/data.bin"]);
     const path = join(place.cwd, "docs", "guide.md");
-    expect(await store(place, ["delete", "*.md", "--dry-run"])).toMatchObject({ code: 0, stdout: `${path}\n` });
+    expect(await store(place, ["delete", "*.md", "--dry-run"])).toMatchObject({ code: 0, stdout: "docs/guide.md\n" });
     expect(await json(place, ["delete", "guide.md"])).toEqual({ deleted: [path], count: 1 });
     expect((await store(place, ["list", "*.md"])).code).toBe(1);
-    expect(await store(place, ["undelete", "guide.md"])).toEqual({ code: 0, stdout: `${path}\n`, stderr: "" });
-    expect((await store(place, ["list", "*.md", "--paths-only"])).stdout).toBe(`${path}\n`);
+    expect(await store(place, ["undelete", "guide.md"])).toEqual({ code: 0, stdout: "docs/guide.md\n", stderr: "" });
+    expect((await store(place, ["list", "*.md", "--paths-only"])).stdout).toBe("docs/guide.md\n");
     expect((await store(place, ["delete", "*.none"])).code).toBe(1);
 
     await json(place, ["delete", "data.bin"]);
@@ -184,7 +182,7 @@ describe("history", () => {
     place.write("docs/fresh.md", "fresh\n");
     await json(place, ["add", "docs", "--label", "after"]);
     expect((await store(place, ["diff", "before", "after"])).stdout).toBe(
-      `A  ${join(place.cwd, "docs/fresh.md")}\nM  ${guide}\nD  ${join(place.cwd, "docs/deep/notes.txt")}\n`,
+      "A  docs/fresh.md\nM  docs/guide.md\nD  docs/deep/notes.txt\n",
     );
     expect((await store(place, ["diff", "before", "--path", "guide.md"])).stdout).toContain(
       "-How parseHTTPRequest works\n",

@@ -67,3 +67,35 @@ describe("the progress line", () => {
     expect(screen.written).toEqual([`${ERASE}${shown}`]);
   });
 });
+
+describe("the spinner", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it("turns until the line is cleared, in front of the latest text", () => {
+    const screen = new FakeScreen();
+    const line = new ProgressLine(screen, (text) => `<${text}>`);
+    line.spin("checking a, b");
+    vi.advanceTimersByTime(80);
+    line.spin("checking b");
+    vi.advanceTimersByTime(80);
+    expect(screen.written.at(0)).toBe(`${ERASE}<⠋> checking a, b`);
+    expect(screen.written.at(-1)).toBe(`${ERASE}<⠹> checking b`);
+    line.clear();
+    const before = screen.written.length;
+    vi.advanceTimersByTime(1000);
+    expect(screen.written.slice(before - 1)).toEqual([ERASE]);
+    line.update("no spinner");
+    expect(screen.written.at(-1)).toBe(`${ERASE}no spinner`);
+  });
+
+  it("fits in one row together with its text, and is hidden during a question", () => {
+    const screen = new FakeScreen(10);
+    const line = new ProgressLine(screen);
+    line.spin("123456789012");
+    expect(screen.written).toEqual([`${ERASE}⠋ 1234567`]);
+    using _held = line.hold();
+    vi.advanceTimersByTime(1000);
+    expect(screen.written).toEqual([`${ERASE}⠋ 1234567`, ERASE]);
+  });
+});

@@ -3,7 +3,7 @@ import { abortError, printable } from "@trunkline/core";
 import type { Store, StoreCallOptions } from "@trunkline/store";
 import type { CommandContext } from "../terminal/context.js";
 import { shownBytes } from "../terminal/output.js";
-import { ProgressLine } from "../terminal/progress-line.js";
+import { progressLineFor } from "../terminal/progress-line.js";
 import { type AppOptions, openApp } from "./app.js";
 
 export interface OpenedStore extends AsyncDisposable {
@@ -32,8 +32,7 @@ export async function openCommandStore(
   const { signal, redactor } = context;
   const app = openApp(context, { store: named, storeId, reading, mustExist });
   const store = await app.store();
-  const line =
-    context.io.stderr.isTTY === true && context.env.TERM !== "dumb" ? new ProgressLine(context.io.stderr) : undefined;
+  const line = progressLineFor(context);
   const show = (text: string) => line?.update(redactor.text(printable(text)));
   return {
     store,

@@ -4,6 +4,7 @@ import { StringDecoder } from "node:string_decoder";
 import { printableJson, printableLines } from "@trunkline/core";
 import { toWire } from "@trunkline/store/contract";
 import type { CommandContext } from "./context.js";
+import { shownPath, withRelativePaths } from "./shown-path.js";
 
 /** Options of every `store` command. */
 export interface StoreOptions {
@@ -16,9 +17,17 @@ export function wantsJson({ json, format }: { json?: boolean; format?: string })
   return json === true || format === "json";
 }
 
-/** Prints the result as one JSON document, with the names used on the wire. */
+/**
+ * Prints the result as one JSON document, with the names used on the wire. Each path is there twice: as it is stored, and
+ * relative to the working directory.
+ */
 export function outJson(context: CommandContext, answer: unknown): void {
-  context.out(printableJson(toWire(answer), 2));
+  context.out(printableJson(toWire(withRelativePaths(answer, context.cwd)), 2));
+}
+
+/** Returns how to show paths on stdout: relative to the working directory, and safe for a terminal. */
+export function pathShower({ cwd, palette }: Pick<CommandContext, "cwd" | "palette">): (path: string) => string {
+  return (path) => shownText(shownPath(path, cwd), palette.isTerminal);
 }
 
 /** Formats a byte count for people. */

@@ -8,6 +8,7 @@ import { EXIT } from "../../app/exit-codes.js";
 import { leftOutLine } from "../../app/left-out-line.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, outJson, type StoreOptions, shortHash, shownBytes, wantsJson } from "../../terminal/output.js";
+import { shownPath } from "../../terminal/shown-path.js";
 import type { Repeated } from "../flags.js";
 
 /** Maximum number of problems to list. */
@@ -35,13 +36,13 @@ export async function add(
   opened.clearProgress();
   const problems = result.problems ?? [];
   for (const { path, message } of problems.slice(0, SHOWN_PROBLEMS)) {
-    context.note(`not added: ${printable(path)}: ${printable(message)}`);
+    context.note(`not added: ${printable(shownPath(path, context.cwd))}: ${printable(message)}`);
   }
   if (problems.length > SHOWN_PROBLEMS) context.note(`not added: ${problems.length - SHOWN_PROBLEMS} more`);
   const leftOut = leftOutLine(result.leftOut);
   if (leftOut !== undefined) context.note(leftOut);
   if (wantsJson(options)) outJson(context, result);
-  else context.out(summaryOf(result));
+  else context.out(summaryOf(result, context.cwd));
   const failed = problems.length > 0 && result.files === 0 && result.skipped === problems.length;
   return failed ? EXIT.failure : EXIT.success;
 }
@@ -67,10 +68,13 @@ async function sourceOf(
   return { paths: undefined, content: await buffer(addAbortSignal(signal, io.stdin)) };
 }
 
-function summaryOf({ hash, path, size, newBytes, files, skipped, removed, snapshotId }: AddResult): string {
+function summaryOf(
+  { hash, path, size, newBytes, files, skipped, removed, snapshotId }: AddResult,
+  cwd: string,
+): string {
   const isNew = newBytes === 0 ? "nothing new" : `${shownBytes(newBytes)} new`;
   if (hash !== null) {
-    return `${files === 0 ? "unchanged" : "added"} ${printable(path)} (${shownBytes(size)}, ${isNew}) ${shortHash(hash)}`;
+    return `${files === 0 ? "unchanged" : "added"} ${printable(shownPath(path, cwd))} (${shownBytes(size)}, ${isNew}) ${shortHash(hash)}`;
   }
   const parts = [
     `${counted(files, "file")} added`,

@@ -4,7 +4,7 @@ import type { DeleteParams, OperationParams, UpdateParams } from "@trunkline/sto
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { counted, outJson, type StoreOptions, shownText, wantsJson } from "../../terminal/output.js";
+import { counted, outJson, pathShower, type StoreOptions, wantsJson } from "../../terminal/output.js";
 import { byPathOrHash } from "./finding.js";
 
 export async function update(context: CommandContext, params: UpdateParams, options: StoreOptions): Promise<number> {
@@ -45,8 +45,7 @@ export async function deleteDocuments(
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
-    const { isTerminal } = context.palette;
-    for (const path of result.deleted) context.out(shownText(path, isTerminal));
+    for (const path of result.deleted) context.out(pathShower(context)(path));
     if (result.count === 0) context.note("No document matches.");
     else if (dryRun) context.note(`${counted(result.count, "document")} would be deleted.`);
     else context.note(`${counted(result.count, "document")} in the trash until gc; see undelete.`);
@@ -63,6 +62,6 @@ export async function undelete(
   const result = await opened.store.undelete(params, opened.calling("undelete"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
-  else for (const path of result.restored) context.out(shownText(path, context.palette.isTerminal));
+  else for (const path of result.restored) context.out(pathShower(context)(path));
   return EXIT.success;
 }

@@ -6,6 +6,7 @@ import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import {
   outJson,
+  pathShower,
   type StoreOptions,
   shortHash,
   shownBytes,
@@ -15,6 +16,7 @@ import {
   writeContent,
 } from "../../terminal/output.js";
 import type { Palette } from "../../terminal/palette.js";
+import { shownPath } from "../../terminal/shown-path.js";
 import { table } from "../../terminal/table.js";
 
 /** Searches by keyword and meaning. The exit code is 1 if nothing is found, as with grep. */
@@ -33,7 +35,7 @@ export async function search(context: CommandContext, params: SearchParams, opti
   if (wantsJson(options)) outJson(context, result);
   else {
     const { palette } = context;
-    if ("paths" in result) for (const path of result.paths) context.out(shownText(path, palette.isTerminal));
+    if ("paths" in result) for (const path of result.paths) context.out(pathShower(context)(path));
     else {
       // Only users who asked for a specific method need to know that another one was used.
       if (result.notice !== undefined && type !== undefined) context.note(result.notice);
@@ -48,7 +50,7 @@ export async function search(context: CommandContext, params: SearchParams, opti
 function showHit(context: CommandContext, hit: SearchHit, how: { palette: Palette; isExplained: boolean }): void {
   const { palette } = how;
   const line = hit.line === undefined ? "" : `:${palette.dim(String(hit.line))}`;
-  const path = palette.accent(shownText(hit.path, palette.isTerminal));
+  const path = palette.accent(pathShower(context)(hit.path));
   // In a store of a few documents every word is common, and scores are close to zero.
   const score = hit.score < 0.0005 ? "" : `  ${palette.dim(hit.score.toFixed(3))}`;
   context.outPainted(`${path}${line}${score}`);
@@ -66,14 +68,14 @@ export async function list(context: CommandContext, params: ListParams, options:
   const shown = "paths" in result ? result.paths.length : result.documents.length;
   if (wantsJson(options)) outJson(context, result);
   else {
-    const { isTerminal } = context.palette;
-    if ("paths" in result) for (const path of result.paths) context.out(shownText(path, isTerminal));
+    const { cwd } = context;
+    if ("paths" in result) for (const path of result.paths) context.out(pathShower(context)(path));
     else {
       const rows = result.documents.map(({ size, modified, hash, path, collection, tags }) => [
         shownBytes(size),
         shownTime(modified),
         shortHash(hash),
-        printable(path),
+        printable(shownPath(path, cwd)),
         [...(collection === "default" ? [] : [`in ${collection}`]), ...tags.map((tag) => `#${tag}`)]
           .map(printable)
           .join(" "),
@@ -141,7 +143,9 @@ async function showDocument(
 ): Promise<void> {
   const { outputPath: output, lines, symbol, graph, includeContent } = params;
   if (output !== undefined)
-    context.note(`wrote ${printable(result.outputPath ?? output)} (${shownBytes(result.size)})`);
+    context.note(
+      `wrote ${printable(shownPath(result.outputPath ?? output, context.cwd))} (${shownBytes(result.size)})`,
+    );
   else if (lines !== undefined || symbol !== undefined) {
     await writeContent(context, [new TextEncoder().encode(result.content ?? "")]);
   } else if (!graph || includeContent || isPart(params)) await streamOut(context, opened, result);
@@ -153,10 +157,11 @@ async function showDocument(
   const { path, hash, related } = result;
   const { graphTree } = await import("./graph-output.js");
   const origin = { key: `file:${path}`, type: "file", name: path, path, hash };
-  for (const line of graphTree({ ...related, origin }, { palette: context.palette, reverse: false }))
+  for (const line of graphTree({ ...related, origin }, { palette: context.palette, cwd: context.cwd, reverse: false }))
     context.outPainted(line);
   if (related.notice !== undefined) context.note(related.notice);
-  if (related.truncated) context.note(`There is more: trunkline store graph ${printable(path)} --limit <number>`);
+  if (related.truncated)
+    context.note(`There is more: trunkline store graph ${printable(shownPath(path, context.cwd))} --limit <number>`);
 }
 
 async function streamOut(context: CommandContext, { store }: OpenedStore, result: GetResult): Promise<void> {

@@ -1,11 +1,12 @@
 // Renders part of the graph as a text tree: each node below the one that leads to it, expanded once.
 import type { GraphEdgeInfo, GraphNodeInfo, RelatedDocuments } from "@trunkline/store";
-import { shownText } from "../../terminal/output.js";
+import { pathShower, shownText } from "../../terminal/output.js";
 import type { Palette } from "../../terminal/palette.js";
 
 /** `reverse`: branches lead to the nodes that point here. */
 export interface TreeOptions {
   readonly palette: Palette;
+  readonly cwd: string;
   readonly reverse: boolean;
 }
 
@@ -20,6 +21,7 @@ export function graphTree(
   options: TreeOptions,
 ): string[] {
   const { palette, reverse } = options;
+  const shownPath = pathShower(options);
   const { origin } = graph;
   const nodes = new Map([{ ...origin, distance: 0 }, ...graph.nodes].map((node) => [node.key, node]));
   const branches = new Map<string, Map<string, Branch>>();
@@ -33,7 +35,7 @@ export function graphTree(
     of.set(far, branch);
     branch.edges.push(edge);
   }
-  const lines = [`${nameOf(origin, undefined, palette)}`];
+  const lines = [`${nameOf(origin, undefined, { palette, shownPath })}`];
   const unfolded = new Set([origin.key]);
   const unfold = (parent: GraphNodeInfo & { distance: number }, indent: string): void => {
     const all = [...(branches.get(parent.key)?.values() ?? [])];
@@ -45,7 +47,9 @@ export function graphTree(
       const mark = palette.dim(`${indent}${isLast ? "└─" : "├─"}`);
       const relations = relationsOf(edges, reverse);
       const rest = isElsewhere ? palette.dim(" …") : "";
-      lines.push(`${mark} ${palette.dim(relations)} ${nameOf(node, parent, palette)}${placeOf(edges, palette)}${rest}`);
+      lines.push(
+        `${mark} ${palette.dim(relations)} ${nameOf(node, parent, { palette, shownPath })}${placeOf(edges, palette)}${rest}`,
+      );
       if (!isHere) return;
       unfolded.add(node.key);
       unfold(node, `${indent}${isLast ? "   " : "│  "}`);
@@ -75,9 +79,12 @@ function placeOf(edges: readonly GraphEdgeInfo[], palette: Palette): string {
  * Shows a document by its path, and anything else by name and type, with its document if that differs from the
  * parent's.
  */
-function nameOf({ type, name, path }: GraphNodeInfo, parent: GraphNodeInfo | undefined, palette: Palette): string {
-  const shown = (text: string) => shownText(text, palette.isTerminal);
-  if (type === "file") return palette.accent(shown(path ?? name));
-  const place = path === undefined || path === parent?.path ? "" : ` in ${palette.accent(shown(path))}`;
-  return `${shown(name)} ${palette.dim(type)}${place}`;
+function nameOf(
+  { type, name, path }: GraphNodeInfo,
+  parent: GraphNodeInfo | undefined,
+  { palette, shownPath }: { palette: Palette; shownPath: (path: string) => string },
+): string {
+  if (type === "file") return palette.accent(shownPath(path ?? name));
+  const place = path === undefined || path === parent?.path ? "" : ` in ${palette.accent(shownPath(path))}`;
+  return `${shownText(name, palette.isTerminal)} ${palette.dim(type)}${place}`;
 }

@@ -1,12 +1,13 @@
 // Prints grep results: below each document's path at a terminal, as `path:line:text` in a pipe.
 import { createContext, Script } from "node:vm";
 import type { GrepMatch, GrepParams, GrepResult } from "@trunkline/store";
-import { shownText } from "../../terminal/output.js";
+import { pathShower, shownText } from "../../terminal/output.js";
 import type { Palette } from "../../terminal/palette.js";
 
 interface GrepPrinterOptions {
   readonly pattern: Pick<GrepParams, "pattern" | "fixed" | "ignoreCase" | "word" | "invert">;
   readonly palette: Palette;
+  readonly cwd: string;
   /** Print the path once, above its lines. */
   readonly heading: boolean;
   readonly numbers: boolean;
@@ -77,8 +78,7 @@ export class GrepPrinter {
   }
 
   #path(path: string): string {
-    const { palette } = this.#options;
-    return palette.accent(shownText(path, palette.isTerminal));
+    return this.#options.palette.accent(pathShower(this.#options)(path));
   }
 
   #shown(text: string): string {

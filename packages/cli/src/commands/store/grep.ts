@@ -92,6 +92,7 @@ async function grepAsText(context: CommandContext, opened: OpenedStore, query: Q
   const printer = new GrepPrinter({
     pattern: params,
     palette,
+    cwd: context.cwd,
     heading: options.heading ?? palette.isTerminal,
     numbers: options.lineNumber ?? true,
     hasContext: [params.context, params.beforeContext, params.afterContext].some((lines) => (lines ?? 0) > 0),

@@ -7,13 +7,14 @@ import type { CommandContext } from "../../terminal/context.js";
 import {
   counted,
   outJson,
+  pathShower,
   type StoreOptions,
   shownBytes,
   shownText,
   shownTime,
   wantsJson,
 } from "../../terminal/output.js";
-import type { Palette } from "../../terminal/palette.js";
+import { shownPath } from "../../terminal/shown-path.js";
 import { table } from "../../terminal/table.js";
 
 export async function snapshot(
@@ -89,10 +90,9 @@ export async function diff(context: CommandContext, params: DiffParams, options:
   await using opened = await openCommandStore(context, { ...options, reading: true });
   const result = await opened.store.diff(params, opened.calling("diff"));
   opened.clearProgress();
-  if (wantsJson(options)) outJson(context, result);
+  if (wantsJson(options)) outJson(context, { ...result, relative: relativeChanges(result, context.cwd) });
   else {
-    const { palette } = context;
-    const lines = result.diff === undefined ? changesOf(result, palette) : textDiff(result.diff, palette);
+    const lines = result.diff === undefined ? changesOf(context, result) : textDiff(context, result.diff, result);
     for (const line of lines) context.outPainted(line);
     if (lines.length === 0) context.note("Nothing changed.");
   }
@@ -100,8 +100,9 @@ export async function diff(context: CommandContext, params: DiffParams, options:
 }
 
 /** Formats each change as one letter and the path, as in version control. */
-function changesOf({ added, removed, modified, renamed }: DiffResult, palette: Palette): string[] {
-  const shown = (path: string) => shownText(path, palette.isTerminal);
+function changesOf(context: CommandContext, { added, removed, modified, renamed }: DiffResult): string[] {
+  const { palette } = context;
+  const shown = pathShower(context);
   return [
     ...added.map((path) => palette.success(`A  ${shown(path)}`)),
     ...modified.map((path) => `M  ${shown(path)}`),
@@ -110,14 +111,30 @@ function changesOf({ added, removed, modified, renamed }: DiffResult, palette: P
   ];
 }
 
-function textDiff(text: string, palette: Palette): string[] {
+/** The same changes with relative paths, for programs. */
+function relativeChanges({ added, removed, modified, renamed }: DiffResult, cwd: string) {
+  const shown = (path: string) => shownPath(path, cwd);
+  return {
+    added: added.map(shown),
+    removed: removed.map(shown),
+    modified: modified.map(shown),
+    renamed: renamed.map(({ from, to }) => ({ from: shown(from), to: shown(to) })),
+  };
+}
+
+/** Formats the diff of one document. Its first two lines name the document. */
+function textDiff({ palette, cwd }: CommandContext, text: string, changes: DiffResult): string[] {
   if (text === "") return [];
+  const [document = ""] = [...changes.added, ...changes.removed, ...changes.modified];
   return text
     .replace(/\n$/, "")
     .split("\n")
-    .map((line) => {
+    .map((line, index) => {
+      if (index < 2 && line.startsWith(document, 4)) {
+        const title = `${line.slice(0, 4)}${shownPath(document, cwd)}${line.slice(4 + document.length)}`;
+        return palette.dim(shownText(title, palette.isTerminal));
+      }
       const shown = shownText(line, palette.isTerminal);
-      if (/^(?:\+\+\+|---) /.test(line)) return palette.dim(shown);
       if (line.startsWith("+")) return palette.success(shown);
       return line.startsWith("-") ? palette.error(shown) : shown;
     });
@@ -143,10 +160,10 @@ export async function restore(context: CommandContext, params: RestoreParams, op
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
-    const { isTerminal } = context.palette;
-    for (const path of result.paths ?? []) context.out(shownText(path, isTerminal));
+    const shown = pathShower(context);
+    for (const path of result.paths ?? []) context.out(shown(path));
     for (const { path, reason } of result.conflicts) {
-      context.note(`not restored: ${printable(path)}: ${printable(reason)}`);
+      context.note(`not restored: ${printable(shownPath(path, context.cwd))}: ${printable(reason)}`);
     }
     const done = dryRun ? "would be restored" : "restored";
     const summary = `${counted(result.restored, "file")} ${done}; ${result.skipped} skipped`;

@@ -10,13 +10,13 @@ import type { CommandContext } from "../../terminal/context.js";
 import {
   counted,
   outJson,
+  pathShower,
   type StoreOptions,
   shortHash,
-  shownText,
   shownTime,
   wantsJson,
 } from "../../terminal/output.js";
-import type { Palette } from "../../terminal/palette.js";
+import { shownPath, withRelativePaths } from "../../terminal/shown-path.js";
 import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
 
@@ -72,9 +72,9 @@ export async function stopSession(
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, summary);
   else {
-    const { isTerminal } = context.palette;
+    const shown = pathShower(context);
     for (const change of ["added", "changed", "removed"] as const) {
-      for (const path of summary[change]) context.out(`${LETTERS[change]}  ${shownText(path, isTerminal)}`);
+      for (const path of summary[change]) context.out(`${LETTERS[change]}  ${shown(path)}`);
     }
     for (const hash of summary.pinned) context.out(`P  ${hash}`);
     context.note(summaryOf(summary));
@@ -117,7 +117,6 @@ export async function watch(
 ): Promise<number> {
   const { label, session } = options;
   const json = wantsJson(options);
-  const { palette } = context;
   await using opened = await openCommandStore(context, options);
   const { store } = opened;
   if (session === undefined) await store.start({ label: label ?? "watch" }, { signal: context.signal });
@@ -127,10 +126,13 @@ export async function watch(
   const leftOut = leftOutLine(added.leftOut);
   if (leftOut !== undefined) context.note(leftOut);
   for (const { path, message } of added.problems ?? []) {
-    context.note(`not added: ${printable(path)}: ${printable(message)}`);
+    context.note(`not added: ${printable(shownPath(path, context.cwd))}: ${printable(message)}`);
   }
   const print = (changes: readonly WatchedChange[]) => {
-    for (const change of changes) context.outPainted(json ? printableJson(change) : changeLine(change, palette));
+    for (const change of changes) {
+      const line = json ? printableJson(toWire(withRelativePaths(change, context.cwd))) : changeLine(context, change);
+      context.outPainted(line);
+    }
   };
   await store.watch(params, { signal: context.signal, onChanges: print });
   context.note(`watching ${params.paths.map(printable).join(", ")}; press Ctrl-C to stop`);
@@ -142,8 +144,9 @@ export async function watch(
   return EXIT.success;
 }
 
-function changeLine({ path, change }: WatchedChange, palette: Palette): string {
-  const line = `${LETTERS[change]}  ${shownText(path, palette.isTerminal)}`;
+function changeLine(context: CommandContext, { path, change }: WatchedChange): string {
+  const { palette } = context;
+  const line = `${LETTERS[change]}  ${pathShower(context)(path)}`;
   if (change === "added") return palette.success(line);
   return change === "removed" ? palette.error(line) : line;
 }
