@@ -33,9 +33,14 @@ export abstract class LargeValue {
   abstract read(path: readonly Segment[]): Promise<PathReading>;
   /** Builds the whole value on this thread: only for whoever needs all of it. */
   abstract whole(): Promise<unknown>;
+  /** Frees the memory of this value and of everything else from the same result. Idempotent. */
+  abstract release(): void;
 }
 
-/** The large parts of a tool's result. */
+/**
+ * The large parts of a tool's result. Reading them with `fields` or `whole` gives them up; after `outcome`, call
+ * `release` once its values are no longer needed. Otherwise they are held until they are garbage.
+ */
 export interface LargeResult {
   readonly sizeBytes: number;
   /** The URIs of resources in its content, as far as they are worth remembering. */
@@ -48,6 +53,8 @@ export interface LargeResult {
   outcome(): Promise<{ readonly value: unknown; readonly blocks: readonly (LargeValue | Record<string, unknown>)[] }>;
   /** Builds the large fields on this thread. */
   whole(): Promise<Record<string, unknown>>;
+  /** Frees the memory of the result and of every value that came from it. Idempotent. */
+  release(): void;
 }
 
 /** The value itself, if it is a large one. */

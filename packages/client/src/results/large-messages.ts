@@ -38,11 +38,10 @@ export type Opened =
 export class LargeMessages {
   readonly #server: string;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #collected = new FinalizationRegistry<{ thread: Worker; reference: number }>(({ thread, reference }) => {
-    if (thread === this.#thread) thread.postMessage({ release: reference } satisfies ThreadMessage);
-    this.#held.delete(reference);
-    this.#rest();
-  });
+  /** For values that were not released when they were last used. */
+  readonly #collected = new FinalizationRegistry<{ thread: Worker; reference: number }>((value) =>
+    this.#release(value),
+  );
   /** The values that the main thread may still refer to, and their sizes; the least recently used first. */
   readonly #held = new Map<number, number>();
   #thread: Worker | undefined;
@@ -81,26 +80,36 @@ export class LargeMessages {
     for (const size of this.#held.values()) sum += size;
     for (const [reference, size] of this.#held) {
       if (sum <= MOST_HELD_BYTES) return;
-      this.#thread?.postMessage({ release: reference } satisfies ThreadMessage);
-      this.#held.delete(reference);
+      if (this.#thread !== undefined) this.#release({ thread: this.#thread, reference });
       sum -= size;
     }
   }
 
-  /** Access to one value. */
-  #port({ reference, sizeBytes }: Reference): ThreadPort {
+  #release({ thread, reference }: { thread: Worker; reference: number }): void {
+    if (thread !== this.#thread || !this.#held.delete(reference)) return;
+    thread.postMessage({ release: reference } satisfies ThreadMessage);
+    this.#rest();
+  }
+
+  /** Access to one value. `family` has the references to all values of the same message. */
+  #port({ reference, sizeBytes }: Reference, family = new Set<number>()): ThreadPort {
     const thread = this.#thread;
+    family.add(reference);
     const port: ThreadPort = {
       reference,
       sizeBytes,
       ask: (op, request) => {
         if (thread === undefined || thread !== this.#thread) return Promise.reject(this.#failure("it is gone"));
-        this.#held.delete(reference);
-        this.#held.set(reference, sizeBytes);
+        // Moves the value to the end, unless it has been released.
+        if (this.#held.delete(reference)) this.#held.set(reference, sizeBytes);
         // The request keeps the port alive until it is answered.
         return this.#ask(op, { ...request, reference } as ThreadRequest).finally(() => void port.sizeBytes);
       },
-      valueOf: (found) => ("reference" in found ? new ThreadValue(this.#port(found)) : found.value),
+      valueOf: (found) => ("reference" in found ? new ThreadValue(this.#port(found, family)) : found.value),
+      release: () => {
+        if (thread !== undefined) for (const one of family) this.#release({ thread, reference: one });
+        family.clear();
+      },
     };
     this.#held.set(reference, sizeBytes);
     if (thread !== undefined) this.#collected.register(port, { thread, reference });
@@ -180,6 +189,8 @@ interface ThreadPort {
   readonly sizeBytes: number;
   ask<K extends keyof ThreadAnswers>(op: K, request: Without<ThreadRequest>): Promise<ThreadAnswers[K]>;
   valueOf(found: Found): unknown;
+  /** Gives up all values of the same message. */
+  release(): void;
 }
 
 /** A large value on the thread. A block has some of its fields here, to describe it. */
@@ -225,6 +236,10 @@ export class ThreadValue extends LargeValue {
   async whole(): Promise<unknown> {
     return JSON.parse(await this.#port.ask("text", { op: "text" }));
   }
+
+  release(): void {
+    this.#port.release();
+  }
 }
 
 /** The large fields of a result on the thread. */
@@ -249,7 +264,11 @@ export class OpenedResult implements LargeResult {
   }
 
   async fields(): Promise<Readonly<Record<string, Uint8Array>>> {
-    return await this.#port.ask("fields", { op: "fields", names: this.#names });
+    return await this.#port.ask("fields", { op: "fields", names: this.#names }).finally(() => this.release());
+  }
+
+  release(): void {
+    this.#port.release();
   }
 
   async outcome(): ReturnType<LargeResult["outcome"]> {
@@ -264,7 +283,8 @@ export class OpenedResult implements LargeResult {
   }
 
   async whole(): Promise<Record<string, unknown>> {
-    const whole = JSON.parse(await this.#port.ask("text", { op: "text" })) as Record<string, unknown>;
+    const text = await this.#port.ask("text", { op: "text" }).finally(() => this.release());
+    const whole = JSON.parse(text) as Record<string, unknown>;
     return Object.fromEntries(this.#names.map((name) => [name, whole[name]]));
   }
 
@@ -273,7 +293,9 @@ export class OpenedResult implements LargeResult {
     name: string,
     limits: { maxItems: number; maxBytes: number },
   ): Promise<{ items: unknown[]; isAll: boolean }> {
-    const { pieces, isAll } = await this.#port.ask("items", { op: "items", name, ...limits });
+    const { pieces, isAll } = await this.#port
+      .ask("items", { op: "items", name, ...limits })
+      .finally(() => this.release());
     const items: unknown[] = [];
     for (const piece of pieces) {
       for (const item of JSON.parse(piece) as unknown[]) items.push(item);
@@ -285,16 +307,18 @@ export class OpenedResult implements LargeResult {
 
 /** The field of `_meta` that stands for the large fields of a result on its way through the SDK. */
 const LARGE_META_KEY = "trunkline/large";
-/** Results that no one has claimed: their requests were cancelled. */
-const MOST_UNCLAIMED = 100;
-const unclaimed = new Map<string, OpenedResult>();
+/** A result that has not been claimed after this time belongs to a request that was cancelled. */
+const CLAIM_MS = 10_000;
+const unclaimed = new Map<string, { readonly handle: OpenedResult; readonly timer: NodeJS.Timeout }>();
 
 /** Builds the message that takes the place of a large one: its small fields, and a ticket for the others. */
 export function stubOf({ id, result, handle }: Extract<Opened, { kind: "result" }>): Record<string, unknown> {
-  const [oldest] = unclaimed.keys();
-  if (unclaimed.size >= MOST_UNCLAIMED && oldest !== undefined) unclaimed.delete(oldest);
   const ticket = randomUUID();
-  unclaimed.set(ticket, handle);
+  const timer = setTimeout(() => {
+    unclaimed.delete(ticket);
+    handle.release();
+  }, CLAIM_MS).unref();
+  unclaimed.set(ticket, { handle, timer });
   const _meta = { ...(isRecord(result._meta) ? result._meta : {}), [LARGE_META_KEY]: ticket };
   return { jsonrpc: "2.0", id, result: { ...result, ...(handle.has("content") ? { content: [] } : {}), _meta } };
 }
@@ -312,8 +336,10 @@ export function largeOf(result: Readonly<Record<string, unknown>>): OpenedResult
 /** Exchanges the ticket in a result for a reference to its large fields. */
 export function claimLarge(result: Record<string, unknown>): Record<string, unknown> {
   const ticket = isRecord(result._meta) ? result._meta[LARGE_META_KEY] : undefined;
-  const large = typeof ticket === "string" ? unclaimed.get(ticket) : undefined;
-  if (typeof ticket !== "string" || large === undefined) return result;
+  const found = typeof ticket === "string" ? unclaimed.get(ticket) : undefined;
+  if (typeof ticket !== "string" || found === undefined) return result;
+  const { handle: large, timer } = found;
+  clearTimeout(timer);
   unclaimed.delete(ticket);
   const { _meta, content, ...rest } = result;
   const { [LARGE_META_KEY]: _, ...meta } = _meta as Record<string, unknown>;

@@ -25,6 +25,7 @@ import {
   spanValue,
   wholeSpan,
 } from "@trunkline/core";
+import { HeldSpans } from "./held-spans.js";
 import { type Envelope, outcomeOf, readLargeMessage } from "./large-message.js";
 
 /** A value on this thread, as the main thread refers to it. */
@@ -79,14 +80,12 @@ const PIECE_BYTES = 256 * 1024;
 /** Field names under which tools return a result that is a single text. */
 const TEXT_FIELDS: ReadonlySet<string> = new Set(["text", "content", "result"]);
 
-const spans = new Map<number, Span>();
+const spans = new HeldSpans();
 /** Those of the spans that are content blocks. */
 const blockReferences = new Set<number>();
-let lastReference = 0;
 
 function kept(span: Span): Reference {
-  spans.set(++lastReference, span);
-  return { reference: lastReference, sizeBytes: span.end - span.start };
+  return { reference: spans.hold(span), sizeBytes: span.end - span.start };
 }
 
 function found(span: Span): Found {
@@ -326,16 +325,15 @@ function answer(request: ThreadRequest): unknown {
 /** The memory of large answers is handed over instead of copied. */
 function memoryIn(value: unknown): ArrayBuffer[] {
   if (value instanceof Uint8Array) {
-    const isOwn =
-      value.byteLength > SMALL_BYTES && ![...spans.values()].some(({ bytes }) => bytes.buffer === value.buffer);
-    return isOwn && value.buffer instanceof ArrayBuffer ? [value.buffer] : [];
+    const isOwn = value.byteLength > SMALL_BYTES && value.buffer instanceof ArrayBuffer && !spans.use(value.buffer);
+    return isOwn ? [value.buffer as ArrayBuffer] : [];
   }
   return isRecord(value) ? Object.values(value).flatMap(memoryIn) : [];
 }
 
 parentPort?.on("message", (message: ThreadMessage) => {
   if ("release" in message) {
-    spans.delete(message.release);
+    spans.release(message.release);
     blockReferences.delete(message.release);
     return;
   }

@@ -70,8 +70,21 @@ export function stepsSchema(required: readonly ("op" | "params")[]): Readonly<Re
 
 const MOST_WARNINGS = 20;
 
-/** Fits an answer into its budget and turns it into a result. */
+/** Fits an answer into its budget and turns it into a result. Releases its large values. */
 export async function sendAnswer(
+  env: CompositeEnvironment,
+  answer: Answer,
+  budget: { maxTokens: number; signal: AbortSignal },
+): Promise<ToolResult> {
+  try {
+    return await fittedAnswer(env, answer, budget);
+  } finally {
+    const values = [...answer.parts.map(({ value }) => value), ...(answer.blocks ?? []).flat()];
+    for (const value of values) if (value instanceof LargeValue) value.release();
+  }
+}
+
+async function fittedAnswer(
   env: CompositeEnvironment,
   answer: Answer,
   budget: { maxTokens: number; signal: AbortSignal },

@@ -86,8 +86,12 @@ const MOST_FAILURE_BYTES = 64 * 1024;
 /** Converts a large result, most of which stays on its thread. */
 async function largeOutcome(hub: Hub, large: LargeResult, isError: boolean): Promise<OperationOutcome> {
   const { value, blocks } = await large.outcome();
-  if (!isError) return { value, ...(blocks.length === 0 ? {} : { blocks }) };
+  if (!isError) {
+    if (![value, ...blocks].some((one) => one instanceof LargeValue)) large.release();
+    return { value, ...(blocks.length === 0 ? {} : { blocks }) };
+  }
   const said = value instanceof LargeValue ? (await value.shrink(MOST_FAILURE_BYTES)).value : value;
+  large.release();
   return { value: hub.redact(said), isError };
 }
 

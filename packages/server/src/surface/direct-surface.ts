@@ -259,6 +259,7 @@ async function largeResult(
   if (isError) {
     const { value } = await large.outcome();
     const said = value instanceof LargeValue ? (await value.shrink(MOST_FAILURE_BYTES)).value : value;
+    large.release();
     const text = isRecord(said) && typeof said.text === "string" ? said.text : JSON.stringify(said);
     return hub.redact({ ...raw, content: [{ type: "text", text }] });
   }
