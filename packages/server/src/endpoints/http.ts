@@ -82,7 +82,7 @@ const DEFAULTS = { graceMs: 5_000, maxBodyBytes: 4 * 1024 * 1024, keepAliveMs: 1
 const SESSION_LIMITS: SessionLimits = {
   max: 1_000,
   idleMs: 30 * 60_000,
-  replay: { maxEvents: 500, maxBytes: 4 * 1024 * 1024, maxTotalBytes: 32 * 1024 * 1024 },
+  replay: { keptMs: 2 * 60_000, maxEvents: 500, maxBytes: 4 * 1024 * 1024, maxTotalBytes: 32 * 1024 * 1024 },
 };
 /** Timeout for clients that send their headers or body very slowly. */
 const HEADERS_TIMEOUT_MS = 10_000;

@@ -286,7 +286,7 @@ class LegacySession implements Beating {
 
   beat(): void {
     this.#standing.comment();
-    this.#buffer.forgetEnded();
+    this.#buffer.forgetOld();
   }
 
   /** Ends the session with its calls, its streams and the client's own state. Never rejects. */

@@ -8,12 +8,15 @@ import { EventStream } from "./http-replies.js";
 
 /** Buffer limits per session, and in total across sessions. */
 export interface ReplayLimits {
+  /** How long an event is buffered: a client that comes back does so within seconds. */
+  readonly keptMs: number;
   readonly maxEvents: number;
   readonly maxBytes: number;
   readonly maxTotalBytes: number;
 }
 
 interface KeptEvent {
+  readonly atMs: number;
   readonly stream: ReplayStream;
   readonly number: number;
   readonly data: string | Uint8Array;
@@ -46,6 +49,12 @@ export class ReplayShare {
       this.remove(quiet);
       quiet.forget();
     }
+  }
+
+  /** Records that a buffer has dropped events. Its place in the order stays. */
+  shrink(buffer: ReplayBuffer, bytes: number): void {
+    this.#bytes += bytes - (this.#buffers.get(buffer) ?? 0);
+    this.#buffers.set(buffer, bytes);
   }
 
   remove(buffer: ReplayBuffer): void {
@@ -87,17 +96,23 @@ export class ReplayBuffer {
   }
 
   /** Buffers an event and drops the oldest ones over the limit. */
-  keep(event: KeptEvent): void {
-    this.#events.push(event);
+  keep(event: Omit<KeptEvent, "atMs">): void {
+    this.#events.push({ ...event, atMs: performance.now() });
     this.#bytes += event.data.length;
     const { maxEvents, maxBytes } = this.#limits;
+    const tooMany = this.#events.length - maxEvents;
+    this.#dropWhile((_, gone) => gone < tooMany || this.#bytes > maxBytes);
+    this.#share.update(this, this.#bytes);
+  }
+
+  #dropWhile(isTooMuch: (oldest: KeptEvent, gone: number) => boolean): void {
     let gone = 0;
-    while (this.#events.length - gone > maxEvents || (this.#bytes > maxBytes && gone < this.#events.length)) {
-      this.#bytes -= this.#events[gone]?.data.length ?? 0;
+    for (const event of this.#events) {
+      if (!isTooMuch(event, gone)) break;
+      this.#bytes -= event.data.length;
       gone += 1;
     }
     if (gone > 0) this.#events = this.#events.slice(gone);
-    this.#share.update(this, this.#bytes);
   }
 
   /** Drops all events. Streams stay open. */
@@ -106,8 +121,12 @@ export class ReplayBuffer {
     this.#bytes = 0;
   }
 
-  /** Drops ended streams without buffered events: they cannot be resumed any more. */
-  forgetEnded(): void {
+  /** Drops old events, and ended streams without buffered events: they cannot be resumed any more. */
+  forgetOld(): void {
+    const sinceMs = performance.now() - this.#limits.keptMs;
+    const before = this.#bytes;
+    this.#dropWhile(({ atMs }) => atMs < sinceMs);
+    if (this.#bytes < before) this.#share.shrink(this, this.#bytes);
     const kept = new Set(this.#events.map(({ stream }) => stream));
     for (const [id, stream] of this.#streams) if (stream.hasEnded && !kept.has(stream)) this.#streams.delete(id);
   }

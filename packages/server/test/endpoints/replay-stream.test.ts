@@ -1,7 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { ReplayBuffer, ReplayShare, type ReplayStream } from "../../src/endpoints/replay-stream.js";
 
-const limits = { maxEvents: 10, maxBytes: 1_000, maxTotalBytes: 2_000 };
+const limits = { keptMs: 60_000, maxEvents: 10, maxBytes: 1_000, maxTotalBytes: 2_000 };
 
 /** Sends a message of about 500 bytes. */
 function say(stream: ReplayStream): void {
@@ -19,6 +19,39 @@ function sessions(count: number) {
 }
 
 describe("what sessions buffer for clients that come back", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it("is dropped after a while, and its room is free for others", () => {
+    vi.useFakeTimers();
+    const [one, two, three] = sessions(3);
+    if (one === undefined || two === undefined || three === undefined) throw new Error("There are three.");
+    for (const { stream } of [one, two]) say(stream);
+    vi.advanceTimersByTime(40_000);
+    say(two.stream);
+    vi.advanceTimersByTime(40_000);
+    for (const { buffer } of [one, two]) buffer.forgetOld();
+    expect([one, two].map(({ kept }) => kept())).toEqual([0, 1]);
+    say(three.stream);
+    say(one.stream);
+    expect([one, two, three].map(({ kept }) => kept())).toEqual([1, 1, 1]);
+  });
+
+  it("keeps an ended stream only as long as its events", () => {
+    vi.useFakeTimers();
+    const [one] = sessions(1);
+    const stream = one?.buffer.open({ primed: true, headers: {} });
+    if (one === undefined || stream === undefined) throw new Error("There is one.");
+    say(stream);
+    stream.end();
+    one.buffer.forgetOld();
+    expect(one.buffer.find(`${stream.id}-1`)?.stream).toBe(stream);
+    vi.advanceTimersByTime(80_000);
+    one.buffer.forgetOld();
+    expect(one.buffer.find(`${stream.id}-1`)).toBeUndefined();
+  });
+
   it("is limited per session", () => {
     const [one] = sessions(1);
     for (let said = 0; said < 5; said++) if (one) say(one.stream);
