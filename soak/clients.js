@@ -11,7 +11,7 @@ export const CLIENT_CHECKS = {
 };
 
 /** Far longer than any server timeout: a call that takes this long is hanging. */
-const HANG_MS = 120_000;
+const HANG_MS = 60_000;
 
 /**
  * @typedef {import("./upstreams.js").Upstream} Upstream

@@ -14,9 +14,15 @@ const STOP_MS = 30_000;
 /** What Node prints to stderr when listeners pile up or a promise rejection is unhandled. */
 const COMPLAINT = /MaxListenersExceededWarning|UnhandledPromiseRejection|Uncaught|FATAL ERROR|request failed/;
 
+/** How often the heap is measured for one figure, and the time in between. */
+const HEAP_MEASURES = 6;
+const HEAP_PAUSE_MS = 1_000;
+export const HEAP_MS = HEAP_MEASURES * HEAP_PAUSE_MS;
+
 /**
- * The resources a process holds: descriptors by kind, active handles, and heap samples in megabytes.
- * @typedef {{ descriptors: Map<string, number>, ports: number, busy: Record<string, number>, heap: number[] }} Holdings
+ * The resources a process holds: descriptors by kind, active handles, heap samples, and the heap after a garbage
+ * collection, both in megabytes.
+ * @typedef {{ descriptors: Map<string, number>, ports: number, busy: Record<string, number>, heap: number[], live: number }} Holdings
  */
 
 export class Gateway {
@@ -95,13 +101,26 @@ export class Gateway {
     for (let tries = 0; tries < 200; tries++) {
       await delay(50);
       try {
-        const { busy, heap } = JSON.parse(readFileSync(this.#probeFile, "utf8"));
-        return { descriptors: descriptorsOf(this.pid), ports: listenersOf(this.pid), busy, heap };
+        const { busy, heap, live } = JSON.parse(readFileSync(this.#probeFile, "utf8"));
+        return { descriptors: descriptorsOf(this.pid), ports: listenersOf(this.pid), busy, heap, live };
       } catch (error) {
         if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
       }
     }
     throw new Error("serve does not respond to SIGUSR2");
+  }
+
+  /**
+   * Returns the heap after forced garbage collections, in megabytes: the least of several, because calls in progress add
+   * to it. Undefined if it cannot be measured. @returns {Promise<number | undefined>}
+   */
+  async liveHeap() {
+    let least = Number.POSITIVE_INFINITY;
+    for (let count = 0; count < HEAP_MEASURES; count++) {
+      if (count > 0) await delay(HEAP_PAUSE_MS);
+      least = Math.min(least, (await this.holdings())?.live ?? Number.POSITIVE_INFINITY);
+    }
+    return Number.isFinite(least) ? least : undefined;
   }
 
   stopSampling() {

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { report } from "../bench/report.js";
 import { hasFailed, shownChecks } from "./checks.js";
 import { soak } from "./soak.js";
-import { MEMORY_AIM, memoryThirds } from "./verify-gateway.js";
+import { HEAP_AIM, halves, MEMORY_AIM } from "./verify-gateway.js";
 
 const { values } = parseArgs({
   options: {
@@ -41,24 +41,20 @@ const { tally, checks, memory, soakedSeconds } = await soak({
 const failed = checks.filter(hasFailed);
 
 if (!values["no-result"]) {
-  const { second, last } = memoryThirds(memory);
+  const { before, after } = halves(memory.total);
+  const { halfway = Number.NaN, end = Number.NaN } = memory.live;
+  const levels = [
+    { what: "memory of serve at the end", figure: after[1], was: before[1], aim: MEMORY_AIM },
+    { what: "heap of serve at the end, after a garbage collection", figure: end, was: halfway, aim: HEAP_AIM },
+  ];
   report(
     "soak",
     [
       ...tally.counts().map(([what, figure]) => ({ what, figure, unit: "" })),
       { what: "verifications that failed", figure: failed.length, unit: `of ${checks.length}` },
-      ...(Number.isNaN(second)
-        ? []
-        : [
-            {
-              what: "memory of serve in the last third",
-              figure: last,
-              unit: "MB",
-              beside: "the second third",
-              ratio: last / second,
-              aim: MEMORY_AIM,
-            },
-          ]),
+      ...levels
+        .filter(({ figure, was }) => Number.isFinite(figure / was))
+        .map(({ was, ...row }) => ({ ...row, unit: "MB", beside: "half-way", ratio: row.figure / was })),
     ],
     {
       title: "Soak",

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isTrunklineError } from "@trunkline/core";
 import { openStore } from "../packages/store/dist/index.js";
@@ -12,6 +13,8 @@ import { Random } from "./random.js";
 
 const WRITER = fileURLToPath(new URL("./writer.js", import.meta.url));
 const WRITERS = 2;
+/** How late the output of a writer can arrive. */
+const SAID_MS = 20_000;
 
 /** The checks that the store can fail during writes. */
 export const STORE_CHECKS = {
@@ -127,28 +130,45 @@ export async function documentBytes(store, name) {
   }
 }
 
-/** @param {{ store: import("@trunkline/store").Store, tally: StoreScene["tally"], ledger: StoreScene["ledger"], name: string }} options */
-async function readOne({ store, tally, ledger, name }) {
-  const before = ledger.statesOf(name);
+/**
+ * Reads a document that a writer has acknowledged, and searches for its word. The writers go on meanwhile: a version
+ * that is newer than the acknowledged one is fine, and so is a document that has been deleted.
+ * @param {{ store: import("@trunkline/store").Store, tally: StoreScene["tally"], ledger: StoreScene["ledger"], name: string }} options
+ */
+export async function readOne({ store, tally, ledger, name }) {
+  const problem = (/** @type {string} */ text) => tally.problem(STORE_CHECKS.reader, `${name} ${text}`);
+  const acknowledged = Math.max(...ledger.statesOf(name).map((version) => version ?? 0));
   try {
     const bytes = await documentBytes(store, name);
     const found = await store.search({ query: wordOf(name), type: "keyword", pathsOnly: true, limit: 5 });
     tally.count("documents read and searched during writes");
-    // The writer keeps writing during this read, so versions written meanwhile are fine too.
-    const allowed = [...before, ...ledger.statesOf(name)].filter((version) => version !== undefined);
-    const newest = Math.max(...allowed);
-    const versions = Array.from({ length: newest }, (_, index) => index + 1);
+    // Only its own writer deletes a document, and says so before it does.
     if (bytes === undefined) {
-      // The document may have been deleted meanwhile, or be about to be.
-      if (!ledger.statesOf(name).includes(undefined)) tally.problem(STORE_CHECKS.reader, `${name} is missing`);
+      if (!(await isDeleted({ store, ledger, name }))) problem("is missing");
       return;
     }
-    if (!versions.some((version) => bytes.equals(contentOf(name, version)))) {
-      tally.problem(STORE_CHECKS.reader, `${name} has ${bytes.length} bytes that match no version up to ${newest}`);
-    }
-    if (isText(name) && !("paths" in found && found.paths.includes(name)))
-      tally.problem(STORE_CHECKS.reader, `${name} exists but a search for its word does not find it`);
+    const isVersion = (/** @type {number} */ version) => bytes.equals(contentOf(name, version));
+    const newest = Math.max(acknowledged, ...ledger.statesOf(name).map((version) => version ?? 0));
+    const versions = Array.from({ length: newest + 1 }, (_, index) => index + 1);
+    if (!versions.some(isVersion)) problem(`has ${bytes.length} bytes that match no version up to ${newest}`);
+    if (!isText(name) || ("paths" in found && found.paths.includes(name))) return;
+    if (!(await isDeleted({ store, ledger, name }))) problem("exists but a search for its word does not find it");
   } catch (error) {
-    tally.problem(STORE_CHECKS.reader, `${name}: ${error}`);
+    problem(`cannot be read: ${error}`);
   }
+}
+
+/**
+ * Whether a document is gone because its writer has deleted it. The store says so at once; the writer's output can
+ * arrive a moment later.
+ * @param {{ store: import("@trunkline/store").Store, ledger: StoreScene["ledger"], name: string }} options
+ */
+async function isDeleted({ store, ledger, name }) {
+  if ((await documentBytes(store, name)) !== undefined) return false;
+  const deadline = performance.now() + SAID_MS;
+  while (!ledger.statesOf(name).includes(undefined)) {
+    if (performance.now() > deadline) return false;
+    await delay(20);
+  }
+  return true;
 }

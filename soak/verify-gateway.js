@@ -7,12 +7,13 @@ import { canLook, processesWith } from "./processes.js";
 const NO_PROC = "needs Linux";
 /** A leak per call or client would show up as hundreds; a server that is restarting adds only a few. */
 const SPARE = 8;
-/** Maximum factor by which memory can grow from the second third to the last. */
-export const MEMORY_AIM = 1.25;
-/** Data held for returning clients is limited, but a run can end before it reaches the limit. */
-const KEPT_MB = 32;
-/** Before this time, the process is still warming up. */
-const MEMORY_SECONDS = 90;
+/** Maximum factors by which memory can grow from the second third to the last, and from half-way to the end. */
+const THIRDS_AIM = 1.25;
+export const HEAP_AIM = 1.05;
+export const MEMORY_AIM = 1.15;
+/** Shorter runs say little about growth: the process is still warming up. */
+const THIRDS_SECONDS = 90;
+const HALVES_SECONDS = 300;
 
 /**
  * @typedef {import("./checks.js").Check} Check
@@ -74,55 +75,86 @@ export async function verifyHoldings(gateway, { before, settleMs }) {
 }
 
 /**
- * Measures the second and the last third of a run. @param {readonly number[]} samples @param {(part: readonly number[])
- * => number} measure
+ * The memory of a run in megabytes: in total and on the heap, one sample per second, and on the heap after forced
+ * garbage collections.
+ * @typedef {{ total: readonly number[], heap: readonly number[], live: { halfway: number | undefined, end: number | undefined } }} Memory
+ */
+
+/** Checks that memory is flat. @param {Memory} memory @returns {Check[]} */
+export function verifyMemory({ total, heap, live }) {
+  const seconds = total.length;
+  const least = (/** @type {readonly number[]} */ part) => Math.min(...part);
+  return [
+    flat("memory is flat from third to third", {
+      ...thirds(total, median),
+      aim: THIRDS_AIM,
+      seconds,
+      needed: THIRDS_SECONDS,
+    }),
+    flat("the heap after garbage collections is flat from third to third", {
+      ...thirds(heap, least),
+      aim: THIRDS_AIM,
+      seconds,
+      needed: THIRDS_SECONDS,
+    }),
+    flat("memory is flat from half-way to the end", {
+      ...halves(total),
+      aim: MEMORY_AIM,
+      seconds,
+      needed: HALVES_SECONDS,
+    }),
+    flat("the heap after forced garbage collections is flat from half-way to the end", {
+      before: ["half-way", live.halfway ?? Number.NaN],
+      after: ["at the end", live.end ?? Number.NaN],
+      aim: HEAP_AIM,
+      seconds,
+      needed: HALVES_SECONDS,
+    }),
+  ];
+}
+
+/** @typedef {[when: string, megabytes: number]} Level */
+
+/**
+ * Measures the second and the last third of a run.
+ * @param {readonly number[]} samples
+ * @param {(part: readonly number[]) => number} measure
+ * @returns {{ before: Level, after: Level }}
  */
 function thirds(samples, measure) {
   const third = Math.floor(samples.length / 3);
-  return { second: measure(samples.slice(third, 2 * third)), last: measure(samples.slice(2 * third)) };
-}
-
-/** Returns the memory in the second and the last third. @param {readonly number[]} samples */
-export function memoryThirds(samples) {
-  return thirds(samples, median);
-}
-
-/**
- * Checks that the heap is flat, by comparing the minimum of each third: what remains after garbage collection.
- * @param {readonly number[]} samples megabytes, one per second
- */
-export function verifyHeap(samples) {
-  return flat("the heap after garbage collection is flat", samples, {
-    measure: (part) => Math.min(...part),
-    spare: KEPT_MB,
-  });
+  return {
+    before: ["in the second third", measure(samples.slice(third, 2 * third))],
+    after: ["in the last", measure(samples.slice(2 * third))],
+  };
 }
 
 /**
- * Checks that the memory reported by the system is flat. @param {readonly number[]} samples megabytes, one per second
+ * Measures a tenth of a run at half-time, and the last tenth.
+ * @param {readonly number[]} samples
+ * @returns {{ before: Level, after: Level }}
  */
-export function verifyMemory(samples) {
-  return flat("memory is flat", samples, { measure: median, spare: 0 });
+export function halves(samples) {
+  const tenth = Math.floor(samples.length / 10);
+  const from = Math.floor((samples.length - tenth) / 2);
+  return {
+    before: ["half-way", median(samples.slice(from, from + tenth))],
+    after: ["at the end", median(samples.slice(-tenth))],
+  };
 }
 
 /**
  * @param {string} name
- * @param {readonly number[]} samples
- * @param {{ measure: (part: readonly number[]) => number, spare: number }} options `spare`: extra megabytes allowed
+ * @param {{ before: Level, after: Level, aim: number, seconds: number, needed: number }} levels
  * @returns {Check}
  */
-function flat(name, samples, { measure, spare }) {
+function flat(name, { before, after, aim, seconds, needed }) {
   if (!canLook) return { name, problems: [], skipped: NO_PROC };
-  if (samples.length < MEMORY_SECONDS) {
-    return { name, problems: [], skipped: `the run was shorter than ${MEMORY_SECONDS} seconds` };
-  }
-  const { second, last } = thirds(samples, measure);
-  const detail = `${second.toFixed(0)} MB in the second third, ${last.toFixed(0)} MB in the last`;
-  return {
-    name,
-    problems: last > second * MEMORY_AIM + spare ? [`more than ${MEMORY_AIM} times as much`] : [],
-    detail,
-  };
+  if (seconds < needed) return { name, problems: [], skipped: `the run was shorter than ${needed} seconds` };
+  const [was, is] = [before[1], after[1]];
+  const detail = `${was.toFixed(1)} MB ${before[0]}, ${is.toFixed(1)} MB ${after[0]}`;
+  // Not `>`: a figure that could not be measured is a failure, too.
+  return { name, problems: is <= was * aim ? [] : [`more than ${aim} times as much`], detail };
 }
 
 /**
