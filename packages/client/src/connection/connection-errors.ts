@@ -49,7 +49,7 @@ type ConnectCause =
   | "protocol"
   | "configuration";
 
-const TLS_CODE = /CERT|TLS|SSL|EPROTO/;
+const TLS_CODE = /CERT|TLS|SSL|EPROTO|UNABLE_TO_VERIFY/;
 
 /** Explains why a server could not be connected, with the cause and what to try next. */
 export function connectError(error: unknown, failure: ConnectFailure): TrunklineError {
@@ -243,7 +243,9 @@ function protocolFailure(error: unknown, name: string): Explanation {
 /** A validator's message is a page of JSON that only means the answer has the wrong shape. */
 function shortMessage(error: unknown): string {
   if (error instanceof Error && error.name === "ZodError") return "its answer is not a protocol message.";
-  const [line = ""] = messageOf(error).split("\n");
+  const [line = ""] = messageOf(error)
+    .replace(/^SSE error: /, "")
+    .split("\n");
   return firstWords(line, 300);
 }
 

@@ -400,6 +400,7 @@ export class Connection {
     if (generation === this.#generation) {
       this.#generation = undefined;
       this.#enter("pending");
+      this.#retire(generation);
     }
     await this.connect(signal);
   }

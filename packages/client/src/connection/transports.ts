@@ -3,7 +3,6 @@ import { setMaxListeners } from "node:events";
 import {
   type FetchLike,
   SdkHttpError,
-  SSEClientTransport,
   SseError,
   StreamableHTTPClientTransport,
   type Transport,
@@ -17,6 +16,7 @@ import { withoutBatches } from "./batches.js";
 import { boundedFetch } from "./bounded-bodies.js";
 import { type RunPlaces, runFolder, withoutForeignPrograms } from "./run-folder.js";
 import { serverEnvironment } from "./server-environment.js";
+import { SseTransport } from "./sse-transport.js";
 import { StdioTransport } from "./stdio-transport.js";
 
 /** The transports of the protocol. `http+sse` is the one from its first revision. */
@@ -111,12 +111,8 @@ function createStreamableHttp(definition: HttpServer, context: TransportContext)
   });
 }
 
-function createSse(definition: HttpServer, context: TransportContext): SSEClientTransport {
-  const headers = { ...definition.headers };
-  return new SSEClientTransport(parseUrl(definition), {
-    requestInit: { headers },
-    ...authorized(definition, context),
-  });
+function createSse(definition: HttpServer, context: TransportContext): SseTransport {
+  return new SseTransport(parseUrl(definition), { headers: definition.headers, ...authorized(definition, context) });
 }
 
 function authorized(
