@@ -249,9 +249,22 @@ function shortMessage(error: unknown): string {
   return firstWords(line, 300);
 }
 
+const SESSION_EXPIRED = "session-expired";
+
 /** Whether the server has forgotten our session: it rejected the request without processing it. */
 export function isSessionExpired(error: unknown): boolean {
+  if (isTrunklineError(error)) return error.data?.cause === SESSION_EXPIRED;
   return error instanceof SdkHttpError && error.status === 404;
+}
+
+/** Builds the error for a request that the server rejected because it has forgotten our session. */
+export function sessionExpired(what: string, cause: unknown, { isAgain }: { isAgain: boolean }): TrunklineError {
+  const again = isAgain ? ", and then also the one opened in its place" : "";
+  return new TrunklineError("CONNECTION_FAILED", `${what} failed: the server ended the session${again}.`, {
+    cause,
+    hint: "The server did not run it. Try again, or restart the server.",
+    data: { cause: SESSION_EXPIRED },
+  });
 }
 
 /** What is known about a failed request. */

@@ -12,6 +12,7 @@ import {
   neededScope,
   requestError,
   requireConnectable,
+  sessionExpired,
   unusableError,
 } from "./connection-errors.js";
 import type { ConnectionOptions, ServerState } from "./connection-options.js";
@@ -217,7 +218,13 @@ export class Connection {
       if (!isSessionExpired(error)) throw error;
       this.#options.logger.info("session expired, connecting again", { server: this.definition.name });
       await this.#replace(generation, options.signal);
-      return await this.#send(this.#requireGeneration(), make(), options);
+    }
+    const request = make();
+    try {
+      return await this.#send(this.#requireGeneration(), request, options);
+    } catch (error) {
+      if (!isSessionExpired(error)) throw error;
+      throw sessionExpired(this.#conversation.describe(request.method), error, { isAgain: true });
     }
   }
 
@@ -377,8 +384,12 @@ export class Connection {
     try {
       return await this.#conversation.send(generation, request, options);
     } catch (error) {
-      if (isSessionExpired(error)) throw error;
+      if (this.#lifetime.signal.aborted && !options.signal?.aborted) throw this.#lifetime.signal.reason;
       const what = this.#conversation.describe(request.method);
+      if (generation.hasSession && isSessionExpired(error)) {
+        generation.isExpired = true;
+        throw sessionExpired(what, error, { isAgain: false });
+      }
       const failure = requestError(error, { server: this.definition, what, exit: generation.exit });
       if (failure.code === "CONNECTION_FAILED" && generation === this.#generation) this.#lost(generation, failure);
       // Any token that could be refreshed has been by now, so the user has to sign in. A missing permission leaves the

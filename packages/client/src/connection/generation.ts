@@ -18,9 +18,11 @@ import { connectError, isSessionExpired, networkCodeOf, unusableError } from "./
 import type { ClientInfo, ListKind } from "./connection-options.js";
 import { keepListening } from "./list-changes.js";
 import { letAnswersThrough } from "./raw-answers.js";
+import { SseTransport } from "./sse-transport.js";
 import { type ProcessExit, StdioTransport } from "./stdio-transport.js";
 import {
   createTransport,
+  endSession,
   isOtherTransport,
   type TransportContext,
   type TransportKind,
@@ -62,6 +64,10 @@ export interface Generation {
   readonly hasOwnStreams: boolean;
   /** Whether the connection has ended, from either side. */
   readonly closed: boolean;
+  /** Whether the server has given us a session, which it can end. */
+  readonly hasSession: boolean;
+  /** Set it when the server has ended the session: there is none left to end when we close. */
+  isExpired: boolean;
   /** Requests waiting for their answer. */
   inFlight: number;
   close(): Promise<void>;
@@ -234,11 +240,13 @@ async function openOnce(
   letAnswersThrough(transport, (params) => options.onNotification("notifications/progress", params));
   options.onTransport(transport);
   let closed = false;
+  let closing: Promise<void> | undefined;
   const ended = new AbortController();
   let listening: Promise<void> | undefined;
   const generation: Generation = {
     client,
     inFlight: 0,
+    isExpired: false,
     get exit() {
       return transport instanceof StdioTransport ? transport.exit : undefined;
     },
@@ -252,12 +260,19 @@ async function openOnce(
     get closed() {
       return closed;
     },
-    async close() {
-      await client.close();
-      // A transport that never reached the client, or that the client released, must be closed by hand.
-      await transport.close();
-      ended.abort();
-      await listening;
+    get hasSession() {
+      return transport instanceof SseTransport || transport.sessionId !== undefined;
+    },
+    close() {
+      closing ??= (async () => {
+        await client.close();
+        // A transport that never reached the client, or that the client released, must be closed by hand.
+        await transport.close();
+        ended.abort();
+        await listening;
+        if (!generation.isExpired) await endSession(transport, { server: definition.name, logger });
+      })();
+      return closing;
     },
   };
   client.onclose = () => {

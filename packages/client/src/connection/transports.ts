@@ -7,7 +7,7 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { type Logger, nestingVariable, redactedUrl, TrunklineError } from "@trunkline/core";
+import { type Logger, messageOf, nestingVariable, redactedUrl, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_MESSAGE_BYTES } from "@trunkline/protocol";
 import type { ServerAuth } from "../auth/server-auth.js";
 import type { HttpServer, ServerDefinition, StdioServer } from "../config/loaded-config.js";
@@ -50,6 +50,9 @@ const RECONNECTION = {
 /** After this many failed attempts the stream counts as lost. */
 const ATTEMPTS_BEFORE_LOST = 2;
 
+/** How long a server may take to end a session. */
+const END_SESSION_MS = 2_000;
+
 /** The transports to try, in order. */
 export function transportOrder(definition: ServerDefinition): readonly TransportKind[] {
   switch (definition.type) {
@@ -70,6 +73,17 @@ export function createTransport(
 ): Transport {
   if (definition.type === "stdio") return createStdio(definition, context);
   return kind === "http+sse" ? createSse(definition, context) : createStreamableHttp(definition, context);
+}
+
+/** Ends the session of a closed transport, so that the server does not keep it. A server may refuse to, or be gone. */
+export async function endSession(
+  transport: Transport,
+  { server, logger }: { server: string; logger: Logger },
+): Promise<void> {
+  if (!(transport instanceof StreamableHTTPClientTransport)) return;
+  await transport
+    .terminateSession()
+    .catch((error: unknown) => logger.debug("session not ended", { server, error: messageOf(error) }));
 }
 
 /** Whether a failure means, by the rules of the specification, that the server does not support this transport. */
@@ -96,6 +110,7 @@ function createStdio(definition: StdioServer, context: TransportContext): StdioT
 
 function createStreamableHttp(definition: HttpServer, context: TransportContext): StreamableHTTPClientTransport {
   const { onStreamLost } = context;
+  const { fetch, ...auth } = authorized(definition, context);
   return new StreamableHTTPClientTransport(parseUrl(definition), {
     requestInit: { headers: { ...definition.headers } },
     reconnectionOptions: RECONNECTION,
@@ -104,7 +119,10 @@ function createStreamableHttp(definition: HttpServer, context: TransportContext)
       const timer = setTimeout(reconnect, delayMs);
       return () => clearTimeout(timer);
     },
-    ...authorized(definition, context),
+    ...auth,
+    // A session is ended after its transport was closed, so not on the transport's signal.
+    fetch: (url, init) =>
+      fetch(url, init?.method === "DELETE" ? { ...init, signal: AbortSignal.timeout(END_SESSION_MS) } : init),
     // Throw, so the connection can ask the user for more scopes: only it knows whether a user is available, and for how
     // long.
     onInsufficientScope: "throw",
