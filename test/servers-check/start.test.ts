@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,21 +53,47 @@ test("a server that cannot listen rejects with its stderr", async () => {
   blocker.close();
 });
 
-test("the fixtures serve hello over HTTP and SSE until interrupted", async () => {
-  const child = spawn(process.execPath, [serverPath("fixtures"), "--http-port", "0", "--sse-port", "0"], {
+test("the fixtures serve hello, a sign-in and a plain echo until interrupted", async () => {
+  const child = spawn(process.execPath, [serverPath("fixtures"), "--any-port"], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let printed = "";
   child.stderr.setEncoding("utf8");
   while (!printed.includes("Ctrl-C")) printed += (await once(child.stderr, "data"))[0];
-  const http = printed.match(/http:\S+\/mcp/)?.[0] ?? "";
-  const sse = printed.match(/http:\S+\/sse/)?.[0] ?? "";
+  const urlOf = (about: string) =>
+    printed
+      .split("\n")
+      .find((line) => line.startsWith(`${about}`))
+      ?.split(": ")[1] ?? "";
+  const http = urlOf("hello over Streamable HTTP");
   expect((await post(http, initialize)).status).toBe(200);
-  const stream = await fetch(sse);
+  const stream = await fetch(urlOf("hello over HTTP+SSE"));
   expect(stream.headers.get("content-type")).toContain("text/event-stream");
   await stream.body?.cancel();
+  expect((await post(urlOf("hello behind a sign-in"), initialize)).status).toBe(401);
+  const echoed = await fetch(new URL("/a?b=c", urlOf("plain HTTP")), {
+    method: "POST",
+    headers: { "x-sent": "yes" },
+    body: "hi",
+  });
+  expect(await echoed.json()).toMatchObject({
+    method: "POST",
+    path: "/a?b=c",
+    headers: { "x-sent": "yes" },
+    body: "hi",
+  });
   child.kill("SIGINT");
   const [code] = await once(child, "exit");
   expect(code).toBe(0);
   await expect(post(http, initialize)).rejects.toThrow();
+});
+
+test("the compose file runs the fixtures and publishes each of their ports on this machine only", async () => {
+  const compose = await readFile(new URL("../../compose.yaml", import.meta.url), "utf8");
+  expect(compose).toContain("command: node test/servers/fixtures.js --host 0.0.0.0\n");
+  const source = await readFile(serverPath("fixtures"), "utf8");
+  const ports = [...source.matchAll(/port: (\d+)/g)].map(([, port]) => port);
+  expect(ports).toHaveLength(4);
+  const published = [...compose.matchAll(/^ +- "(.+)"/gm)].map(([, mapping]) => mapping);
+  expect(published).toEqual(ports.map((port) => `127.0.0.1:${port}:${port}`));
 });

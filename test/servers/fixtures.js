@@ -1,37 +1,74 @@
-// npm run fixtures: serves hello on two fixed ports for manual testing, until Ctrl-C. Options: --http-port N (7421),
-// --sse-port N (7422); 0 lets the system choose.
+// npm run fixtures: servers on fixed ports, to try things by hand, until Ctrl-C. compose.yaml runs the same in a container.
+// Options: --host ADDRESS (127.0.0.1); --any-port: the system chooses the ports.
 
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { serverPath, startServer } from "./start.js";
 
-const { values: options } = parseArgs({
-  options: {
-    "http-port": { type: "string", default: "7421" },
-    "sse-port": { type: "string", default: "7422" },
+/**
+ * @typedef {object} Fixture
+ * @property {string} server
+ * @property {readonly string[]} args
+ * @property {number} port
+ * @property {string} about
+ * @property {(url: string) => string} command how to try it
+ */
+
+/** @type {readonly Fixture[]} */
+const FIXTURES = [
+  {
+    ...{ server: "hello", args: ["--http"], port: 7421, about: "hello over Streamable HTTP" },
+    command: (url) => `trunkline servers add hello-http ${url}`,
   },
+  {
+    ...{ server: "hello", args: ["--sse"], port: 7422, about: "hello over HTTP+SSE" },
+    command: (url) => `trunkline servers add hello-sse ${url} --transport sse`,
+  },
+  {
+    ...{ server: "oauth", args: ["--http"], port: 7423, about: "hello behind a sign-in" },
+    command: (url) => `trunkline servers add hello-sign-in ${url} && trunkline auth login hello-sign-in`,
+  },
+  {
+    ...{ server: "http-echo", args: ["--http"], port: 7424, about: "plain HTTP that echoes the request (not MCP)" },
+    command: (url) => `curl --data hi ${url}`,
+  },
+];
+
+const { values: options } = parseArgs({
+  options: { host: { type: "string", default: "127.0.0.1" }, "any-port": { type: "boolean", default: false } },
 });
 
 const stopped = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
-const http = await startServer("hello", ["--http", "--port", options["http-port"]]);
+const starting = await Promise.allSettled(
+  FIXTURES.map(async ({ server, args, port }) => {
+    const chosen = options["any-port"] ? "0" : String(port);
+    return await startServer(server, [...args, "--host", options.host, "--port", chosen]);
+  }),
+);
+const servers = starting.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
 try {
-  const sse = await startServer("hello", ["--sse", "--port", options["sse-port"]]);
-  try {
+  const failed = starting.findIndex(({ status }) => status === "rejected");
+  if (failed === -1) {
+    console.error(servers.flatMap(({ url }, index) => describe(index, url)).join("\n"));
     console.error(
-      [
-        `hello over Streamable HTTP: ${http.url}`,
-        `  trunkline servers add hello-http ${http.url}`,
-        `hello over HTTP+SSE: ${sse.url}`,
-        `  trunkline servers add hello-sse ${sse.url}`,
-        "hello over stdio:",
-        `  trunkline servers add hello -- node ${serverPath("hello")}`,
-        "Ctrl-C stops both servers.",
-      ].join("\n"),
+      `hello over stdio\n  trunkline servers add hello -- node ${serverPath("hello")}\nCtrl-C stops them all.`,
     );
     await stopped;
-  } finally {
-    await sse.close();
+  } else {
+    const { reason } = /** @type {PromiseRejectedResult} */ (starting[failed]);
+    const isTaken = String(reason).includes("EADDRINUSE");
+    const port = FIXTURES[failed]?.port;
+    console.error(isTaken ? `Port ${port} is in use. Stop what is running there, or use --any-port.` : reason);
+    process.exitCode = 1;
   }
 } finally {
-  await http.close();
+  await Promise.all(servers.map((server) => server.close()));
+}
+
+/** @param {number} index @param {string} url */
+function describe(index, url) {
+  const fixture = FIXTURES[index];
+  // In a container, the servers listen on every address and are published on this one.
+  const reachable = url.replace("//0.0.0.0:", "//127.0.0.1:");
+  return fixture === undefined ? [] : [`${fixture.about}: ${reachable}`, `  ${fixture.command(reachable)}`];
 }
