@@ -8,15 +8,12 @@ import { outcomeOf, root } from "../e2e/command.js";
 import { blocksOf, PAGES, readPage } from "./pages.js";
 
 const GIVEN: Readonly<Record<string, string>> = {
-  config: 'declare const config: import("@trunkline/client").LoadedConfig;',
-  hub: 'declare const hub: import("@trunkline/client").Hub;',
   connecting: [
     'import { withDeadline, type Logger } from "@trunkline/core";',
     "declare const logger: Logger; declare const name: string; declare const error: Error;",
     "declare const timeoutMs: number; declare const signal: AbortSignal;",
     "declare function open(signal: AbortSignal): Promise<void>;",
   ].join(" "),
-  show: "declare function showToThePerson(text: string): Promise<void>;",
 };
 
 interface Program {

@@ -1,15 +1,18 @@
 // Runs the commands in the documentation and compares what they print with the block below.
 //
-// The ```sh blocks of a page run in order, in one empty folder. Marks after the language change how: with `exit-1` a
-// block must exit with that code, and with `no-run` and a reason it does not run, but its commands must still be valid.
-// A ```json or ```text block right below is the expected output: whitespace is ignored, and `…` matches anything.
-// `file=<name>` on any block writes it to that file first. A `<!-- sh` block runs but is hidden from readers: it sets
-// up what a reader already has. In it, `$REPOSITORY` is this repository.
+// The ```sh blocks of a page run in order, in one empty folder, and nothing else does: a page has no hidden set-up.
+// Marks after the language say how a reader runs a block: with `exit-1` it must exit with that code; `meanwhile` runs in
+// another terminal until the end of the page; `with-browser` opens the page at the URL that is printed; and with `no-run`
+// and a reason it does not run, but its commands must still be valid. A ```json or ```text block right below is the
+// expected output: whitespace is ignored, and `…` matches anything. `file=<name>` on any block writes it to that file.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { systemCodeOf } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
-import { outcomeOf, root } from "../e2e/command.js";
+import { outcomeOf, root, seen } from "../e2e/command.js";
+import { browse } from "../servers/browser.js";
 import { commandLinesIn, refusalOf } from "./command-lines.js";
 import { type Block, blocksOf, PAGES, readPage } from "./pages.js";
 import { Shell } from "./shell.js";
@@ -30,12 +33,17 @@ const REASONS: ReadonlySet<string> = new Set([
 /** Pages whose commands run in the root of the repository. */
 const AT_ROOT: ReadonlySet<string> = new Set(["examples/README.md", "CONTRIBUTING.md"]);
 
+/** Marks for blocks that a reader runs in a particular way. */
+const MANNERS = ["meanwhile", "with-browser"] as const;
+
 interface Step {
   readonly line: number;
   /** A file to write first. */
   readonly file?: string;
   readonly text: string;
   readonly exitCode?: number;
+  /** How a reader runs it, if not as usual. */
+  readonly manner?: "meanwhile" | "with-browser";
   /** The output shown on the page. */
   readonly output?: string;
 }
@@ -49,14 +57,15 @@ function stepsOf(markdown: string): Step[] {
     if (file !== undefined) return [{ line, file, text }];
     if (language !== "sh" || marks.includes("no-run")) return [];
     const next = blocks[index + 1];
-    const isOutput = next?.isRightBelow && !next.isHidden && (next.language === "json" || next.language === "text");
+    const isOutput = next?.isRightBelow && (next.language === "json" || next.language === "text");
     const exitCode = Number(/^exit-(\d+)$/.exec(marks[0] ?? "")?.[1] ?? 0);
-    return [{ line, text, exitCode, ...(isOutput ? { output: next.text } : {}) }];
+    const manner = MANNERS.find((each) => each === marks[0]);
+    return [{ line, text, exitCode, ...(manner ? { manner } : {}), ...(isOutput ? { output: next.text } : {}) }];
   });
 }
 
-/** Runs a block. Its background processes share a process group and are stopped at the end of the page. */
-async function runIn(shell: Shell, commands: string, cwd: string, groups: number[]) {
+/** Starts a block. Its processes share a process group and are stopped at the end of the page. */
+function startIn(shell: Shell, commands: string, cwd: string, groups: number[]) {
   const child = spawn("sh", ["-ec", `exec 2>&1\n${commands}`], {
     cwd,
     env: { ...shell.env, ...(cwd === root ? { TRUNKLINE_STORE: join(shell.place.base, "store") } : {}) },
@@ -64,7 +73,33 @@ async function runIn(shell: Shell, commands: string, cwd: string, groups: number
     detached: true,
   });
   if (child.pid !== undefined) groups.push(child.pid);
-  return await outcomeOf(child);
+  return child;
+}
+
+/** Opens the URL that a command prints on a line of its own, as its reader would. */
+async function openPrintedUrl(printed: Readable): Promise<void> {
+  for await (const line of createInterface({ input: printed })) {
+    const url = /^ {2}(http\S+)$/.exec(line)?.[1];
+    if (url !== undefined) await browse(url);
+  }
+}
+
+/** Runs a block to its end, or in another terminal until it says that it is running. */
+async function runStep({ text, manner }: Step, start: () => ReturnType<typeof startIn>) {
+  const child = start();
+  if (manner === "with-browser") {
+    const [outcome] = await Promise.all([outcomeOf(child), openPrintedUrl(child.stdout)]);
+    return outcome;
+  }
+  const ended = outcomeOf(child);
+  if (manner === undefined) return await ended;
+  const [stdout] = await Promise.race([
+    seen(child.stdout, /[\s\S]*Ctrl-C[^\n]*\n/),
+    ended.then((outcome): never => {
+      throw new Error(`${text} ended: ${outcome.stdout}`);
+    }),
+  ]);
+  return { code: 0, stdout };
 }
 
 function endGroup(pid: number): void {
@@ -78,22 +113,42 @@ function endGroup(pid: number): void {
 const pagesToRun = PAGES.filter((page) => stepsOf(readPage(page)).some(({ exitCode }) => exitCode !== undefined));
 
 describe.skipIf(process.platform === "win32")("the commands in", () => {
+  // Blocks that run meanwhile have fixed ports.
+  let others: Promise<unknown> = Promise.resolve();
+  const usesPorts = (page: string) => stepsOf(readPage(page)).some(({ manner }) => manner === "meanwhile");
+
   it.concurrent.each(pagesToRun)("%s work and print the output shown", async (page) => {
+    if (!usesPorts(page)) return await follow(page);
+    others = others.then(
+      () => follow(page),
+      () => follow(page),
+    );
+    await others;
+  });
+
+  async function follow(page: string): Promise<void> {
     using shell = new Shell();
     const { place } = shell;
     const groups: number[] = [];
     using _background = { [Symbol.dispose]: () => groups.forEach(endGroup) };
     const cwd = AT_ROOT.has(page) ? root : place.cwd;
-    for (const { line, file, text, exitCode, output } of stepsOf(readPage(page))) {
+    for (const step of stepsOf(readPage(page))) {
+      const { line, file, text, exitCode, output } = step;
       if (file !== undefined) {
         place.write(file, text);
         continue;
       }
-      const { code, stdout } = await runIn(shell, text, cwd, groups);
+      const { code, stdout } = await runStep(step, () => startIn(shell, text, cwd, groups));
       const where = `${page}:${line}\n${text}\n${stdout}`;
       expect(code, where).toBe(exitCode);
       if (output !== undefined && !matches(stdout, output)) expect(stdout, where).toBe(output);
     }
+  }
+});
+
+describe("every page", () => {
+  it.each(PAGES)("%s shows everything it needs: no set-up is hidden in a comment", (page) => {
+    expect(readPage(page)).not.toMatch(/^<!-- *(?:sh|js|ts|json|file)\b/m);
   });
 });
 
@@ -121,7 +176,9 @@ describe("every command block", () => {
   });
 
   it("has known marks", () => {
-    const strange = blocks.filter(([, { marks }]) => marks.length > 0 && !/^(?:no-run|exit-\d+)$/.test(marks[0] ?? ""));
+    const strange = blocks.filter(
+      ([, { marks }]) => marks.length > 0 && !/^(?:no-run|exit-\d+|meanwhile|with-browser)$/.test(marks[0] ?? ""),
+    );
     expect(strange.map(([where]) => where)).toEqual([]);
   });
 
@@ -139,16 +196,16 @@ describe("every command block", () => {
 });
 
 describe("the command check", () => {
-  it("reads marks, files, hidden blocks and the output below a block", () => {
+  it("reads marks, files and the output below a block", () => {
     const page = [
       "```sh\na\n```\n\n```json\n{}\n```\n\n```sh no-run needs-network\nb\n```\n```sh exit-2\nc\n```\n\nText.",
-      "```json\n1\n```\n\n```ts file=x.ts\nd\n```\n<!-- sh\ne\n-->\n",
+      "```json\n1\n```\n\n```ts file=x.ts\nd\n```\n\n```sh meanwhile\ne\n```\n",
     ].join("\n\n");
     expect(stepsOf(page)).toEqual([
       { line: 1, text: "a\n", exitCode: 0, output: "{}\n" },
       { line: 12, text: "c\n", exitCode: 2 },
       { line: 22, file: "x.ts", text: "d\n" },
-      { line: 25, text: "e\n", exitCode: 0 },
+      { line: 26, text: "e\n", exitCode: 0, manner: "meanwhile" },
     ]);
   });
 

@@ -45,7 +45,11 @@ async function run({ place }: Shell, command: string, { args, env }: { args: str
   return await outcomeOf(spawn(command, args, { cwd: place.cwd, env, stdio: ["ignore", "pipe", "pipe"] }));
 }
 
-const pages = PAGES.filter((page) => samplesOf(blocksOf(readPage(page))).length > 0);
+const pages = PAGES.filter((page) => {
+  const blocks = blocksOf(readPage(page));
+  // Programs that need a person at a browser run with the commands of their page.
+  return samplesOf(blocks).length > 0 && !blocks.some(({ marks }) => marks.includes("with-browser"));
+});
 
 describe("the library's programs in", () => {
   it("these pages are found", () => {

@@ -31,8 +31,6 @@ export interface Block {
   /** The words after the language, which readers do not see. */
   readonly marks: readonly string[];
   readonly text: string;
-  /** The block is in a comment: it is only for the test, to set up what a reader already has. */
-  readonly isHidden: boolean;
   /** Whether there is only whitespace between this block and the previous one. */
   readonly isRightBelow: boolean;
 }
@@ -41,18 +39,16 @@ export function readPage(page: string): string {
   return readFileSync(join(root, page), "utf8");
 }
 
-/** Finds the blocks of a page, in order: fenced ones, and those in comments (`<!-- sh`). */
+/** Finds the fenced blocks of a page, in order. */
 export function blocksOf(markdown: string): Block[] {
-  const found = markdown.matchAll(/^```(\w*)([^\n]*)\n([\s\S]*?)^```$|^<!-- (sh)([^\n]*)\n([\s\S]*?)^-->$/gm);
   let end = 0;
-  return [...found].map((match) => {
-    const [all, fenced, marks, text, hidden, hiddenMarks, hiddenText] = match;
+  return [...markdown.matchAll(/^```(\w*)([^\n]*)\n([\s\S]*?)^```$/gm)].map((match) => {
+    const [all, language = "", marks = "", text = ""] = match;
     const block = {
       line: markdown.slice(0, match.index).split("\n").length,
-      language: fenced ?? hidden ?? "",
-      marks: (marks ?? hiddenMarks ?? "").split(/\s+/).filter((mark) => mark !== ""),
-      text: text ?? hiddenText ?? "",
-      isHidden: hidden !== undefined,
+      language,
+      marks: marks.split(/\s+/).filter((mark) => mark !== ""),
+      text,
       isRightBelow: end > 0 && markdown.slice(end, match.index).trim() === "",
     };
     end = match.index + all.length;

@@ -57,8 +57,11 @@ export class Shell implements Disposable {
         'if [ "$1" = trunkline ]; then shift; exec trunkline "$@"; fi',
         `shift; name=$1; shift; exec "${process.execPath}" "${root}/node_modules/$name/dist/index.js" "$@"`,
       ].join("\n"),
-      // Blocks that use npm are marked no-run.
-      npm: "echo 'no npm here' >&2; exit 1",
+      // Other blocks that use npm are marked no-run.
+      npm: [
+        `[ "$*" != "run fixtures" ] || exec "${process.execPath}" "${root}/test/servers/fixtures.js"`,
+        "echo 'no npm here' >&2; exit 1",
+      ].join("\n"),
     };
     for (const [name, lines] of Object.entries(commands)) {
       writeFileSync(join(this.#bin, name), `#!/bin/sh\n${lines}\n`);
@@ -72,7 +75,6 @@ export class Shell implements Disposable {
     return {
       PATH: [this.#bin, process.env.PATH].join(delimiter),
       HOME: this.place.home,
-      REPOSITORY: root,
       CALLS: this.#calls,
     };
   }
