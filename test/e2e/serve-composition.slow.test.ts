@@ -303,7 +303,7 @@ describe("trunkline serve at a terminal", () => {
   it("asks once about an unapproved project, then says what it serves", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } });
     const terminal = new Terminal(place, ["serve", "--http", "--port", "0"]);
-    await terminal.answer("Approve them? [y/N]", "y");
+    await terminal.answer("Approve what this project would run? [y/N]", "y");
     await terminal.sees("servers    hello");
     await terminal.sees("Ctrl-C stops it.");
     terminal.press(KEY.interrupt);

@@ -133,7 +133,7 @@ describe("runProgram", () => {
     at.stdin.write("y\n");
     const { code, out, err } = await run(["trust"], at);
     expect(code).toBe(0);
-    expect(err).toContain("May all of this run? [y/N]");
+    expect(err).toContain("Approve what this project would run? [y/N]");
     expect(out).toContain("Approved:");
   });
 

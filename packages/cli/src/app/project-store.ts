@@ -96,10 +96,9 @@ export async function requireKnownStore(
   if (context.env.TRUNKLINE_TRUST === "all") return {};
   const message = `The store in ${folder} was not created here by you, or its folder was moved or copied.`;
   if (mayAsk && isAtTerminal(context)) {
-    const { askYesNo } = await import("../terminal/questions.js");
-    context.note(message);
-    if (await askYesNo(context, "Use it? Only answer yes if you trust whoever made it."))
-      return { onOpened: (found) => known.remember(folder, found) };
+    const { askApproval } = await import("../terminal/approval-question.js");
+    context.note(`${message} Approve it only if you trust whoever made it.`);
+    if (await askApproval(context, "store")) return { onOpened: (found) => known.remember(folder, found) };
   }
   throw new TrunklineError("STORE_UNTRUSTED", message, {
     hint: "If you trust it, run `trunkline trust --store` there. To use another store, pass --store or set TRUNKLINE_STORE.",

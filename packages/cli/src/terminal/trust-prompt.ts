@@ -1,8 +1,8 @@
 // Trust at the command line: shows what a project's files would run and asks the user to approve it.
 import { type ConfigFile, type LoadedConfig, TrustStore, type TrustSubject } from "@trunkline/client/config";
 import { printable } from "@trunkline/core";
+import { askApproval } from "./approval-question.js";
 import { type CommandContext, isAtTerminal } from "./context.js";
-import { askYesNo } from "./questions.js";
 
 /** A project file that would run something. */
 export type RunnableFile = ConfigFile & TrustSubject;
@@ -33,10 +33,7 @@ export async function confirmProjectFiles(context: CommandContext, config: Loade
   context.note("This project would start programs or connect to servers that you have not approved yet.");
   // Not redacted: a project that repeats its command in env must not hide it from the user who approves it.
   for (const line of describeFiles(files)) context.io.stderr.write(`${line}\n`);
-  if (!(await askYesNo(context, "Approve them?"))) {
-    context.note("Not approved. `trunkline trust` asks again.");
-    return false;
-  }
+  if (!(await askApproval(context, "project"))) return false;
   await new TrustStore(context.home).confirm(...files);
   return true;
 }
@@ -53,10 +50,7 @@ export async function confirmWorkspace(
   const names = workspaceServers(config).filter(wanted);
   if (names.length === 0 || !isAtTerminal(context)) return false;
   context.note(workspaceQuestion(config.workspaceFolder, names));
-  if (!(await askYesNo(context, "Approve this workspace?"))) {
-    context.note("Not approved. `trunkline trust --workspace` asks again.");
-    return false;
-  }
+  if (!(await askApproval(context, "workspace"))) return false;
   await new TrustStore(context.home).confirmWorkspace(config.workspaceFolder);
   return true;
 }

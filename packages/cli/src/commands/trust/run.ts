@@ -5,8 +5,8 @@ import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { projectPromptFolder, wholeHomeReason } from "../../app/folders.js";
 import { KnownStores } from "../../app/project-store.js";
+import { askApproval, cannotAskApproval } from "../../terminal/approval-question.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
-import { askYesNo } from "../../terminal/questions.js";
 import {
   describeFiles,
   type RunnableFile,
@@ -62,14 +62,9 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
     return EXIT.success;
   }
   if (!options.yes && !isAtTerminal(context)) {
-    throw new TrunklineError("USAGE", "Nothing was approved: there is no terminal to ask on.", {
-      hint: "If all of this may run, approve it with `trunkline trust --yes`.",
-    });
+    throw cannotAskApproval("project");
   }
-  if (!options.yes && !(await askYesNo(context, "May all of this run?"))) {
-    context.note("Nothing was approved.");
-    return EXIT.failure;
-  }
+  if (!options.yes && !(await askApproval(context, "project"))) return EXIT.failure;
   // Approve exactly what was shown, even if the file has changed since.
   await store.confirm(...open);
   for (const { path } of open) context.out(`Approved: ${path}`);
@@ -121,14 +116,9 @@ async function trustWorkspace(context: CommandContext, config: LoadedConfig, opt
     context.out(`Your model, its key and everything it is told would go to ${shown}, as set in ${model.file}.`);
   }
   if (!options.yes && !isAtTerminal(context)) {
-    throw new TrunklineError("USAGE", "Nothing was approved: there is no terminal to ask on.", {
-      hint: "If you trust this workspace, approve it with `trunkline trust --workspace --yes`.",
-    });
+    throw cannotAskApproval("workspace");
   }
-  if (!options.yes && !(await askYesNo(context, "Approve this workspace?"))) {
-    context.note("Nothing was approved.");
-    return EXIT.failure;
-  }
+  if (!options.yes && !(await askApproval(context, "workspace"))) return EXIT.failure;
   await store.confirmWorkspace(workspaceFolder, { endpoint: model?.endpoint });
   context.out(`Approved: ${workspaceFolder}`);
   return EXIT.success;

@@ -1,11 +1,10 @@
 // `trunkline trust --store`: approves the project's store, for example after its folder was moved.
-import { TrunklineError } from "@trunkline/core";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { projectStore } from "../../app/folders.js";
 import { KnownStores, rejectStoreLinks } from "../../app/project-store.js";
+import { askApproval, cannotAskApproval } from "../../terminal/approval-question.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
-import { askYesNo } from "../../terminal/questions.js";
 
 /** Approves the store of this project, or withdraws the approval. */
 export async function trustStore(
@@ -24,14 +23,10 @@ export async function trustStore(
     return EXIT.success;
   }
   await rejectStoreLinks(folder);
-  if (!yes && !isAtTerminal(context)) {
-    throw new TrunklineError("USAGE", "Nothing was approved: there is no terminal to ask on.", {
-      hint: `If you trust the store in ${folder}, approve it with \`trunkline trust --store --yes\`.`,
-    });
-  }
-  if (!yes && !(await askYesNo(context, `Do you trust the store in ${folder}?`))) {
-    context.note("Nothing was approved.");
-    return EXIT.failure;
+  if (!yes && !isAtTerminal(context)) throw cannotAskApproval("store");
+  if (!yes) {
+    context.out(`${folder}\n  Approve it only if you trust whoever made it.`);
+    if (!(await askApproval(context, "store"))) return EXIT.failure;
   }
   await using opened = await openCommandStore(context, { store: folder, mustExist: true });
   await known.remember(folder, opened.store.id);
