@@ -169,9 +169,28 @@ describe("a script that fails", () => {
     ["script.mjs", "const a = 1;\n\nconst b = (;\n", /script\.mjs:3\nconst b = \(;\n {11}\^\n\nSyntaxError/],
     // Only the engine detects this error: the type stripper lets it pass.
     ["script.ts", "const a: number = 1;\nlet a: number = 2;\n", /script\.ts:2\b[\s\S]*SyntaxError/],
-  ])("shows the position of a syntax error in %s", async (name, text, place) => {
+    ["script.cjs", "const b = (;\n", /script\.cjs:1\n[\s\S]*SyntaxError/],
+    ["script.ts", 'import "data:text/javascript,0";\nimport { lost } from "trunkline";\n', /script\.ts:2\n[\s\S]*lost/],
+  ])("shows the position of a syntax error in %s and exits with 2", async (name, text, place) => {
     const { code, stderr } = await runScript(text, { name });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(place) });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(place) });
+  });
+
+  it("exits with 2 for a syntax error in an imported or required file, and on standard input", async () => {
+    using place = new Place({
+      "broken.mjs": "const b = (;",
+      "broken.cjs": "const b = (;",
+      "imports.ts": 'import "./broken.mjs";',
+      "requires.cjs": 'require("./broken.cjs");',
+    });
+    expect((await place.runProcess(["run", "imports.ts"])).code).toBe(2);
+    expect((await place.runProcess(["run", "requires.cjs"])).code).toBe(2);
+    expect((await place.runProcess(["run", "-"], { input: "const b: number = (;" })).code).toBe(2);
+  });
+
+  it("exits with 1 for a SyntaxError that the script itself causes", async () => {
+    const { code, stderr } = await runScript('JSON.parse("{");');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^SyntaxError: .*JSON/) });
   });
 
   it("shows a missing import with its fields, without stack frames of Node or the command", async () => {

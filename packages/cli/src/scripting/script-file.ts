@@ -1,9 +1,9 @@
 // The script passed to `run`: where it is and which language it is in.
-import { readdirSync, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
-import { isFolderSync, nearestNames, TrunklineError } from "@trunkline/core";
+import { fileReason, isFolderSync, nearestNames, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 
 export interface ScriptFile {
@@ -27,7 +27,7 @@ export async function findScript({ cwd, io }: Pick<CommandContext, "cwd" | "io">
     return { path: "-", url: pathToFileURL(path).href, text: await readText(io.stdin), isTypeScript: true };
   }
   const named = resolve(cwd, given);
-  const found = statSync(named, { throwIfNoEntry: false });
+  const found = inspect(named, given);
   if (found === undefined) throw missing(given, named);
   if (!found.isFile() && !found.isFIFO()) {
     throw new TrunklineError("USAGE", `${given} is not a file.`, { hint: "Name the script inside it." });
@@ -42,6 +42,20 @@ export async function findScript({ cwd, io }: Pick<CommandContext, "cwd" | "io">
     });
   }
   return { path, url: pathToFileURL(path).href, isTypeScript };
+}
+
+/** Throws `USAGE` if the file exists but cannot be read. */
+function inspect(path: string, given: string): Stats | undefined {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isFile()) accessSync(path, constants.R_OK);
+    return found;
+  } catch (error) {
+    const reason = fileReason(error);
+    if (reason === undefined) throw error;
+    const hint = "Check the permissions of the script and its folders.";
+    throw new TrunklineError("USAGE", `Cannot read ${given}: ${reason}.`, { cause: error, hint });
+  }
 }
 
 function missing(given: string, named: string): TrunklineError {

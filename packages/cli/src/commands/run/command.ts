@@ -4,7 +4,7 @@ const RUN_NOTES = `
 A script is TypeScript or JavaScript (.ts, .mts, .js, .mjs, .cjs; without an extension it is TypeScript) and needs no build:
   import { hub, store, model, agent, args } from "trunkline";
 Arguments after the script belong to the script; put options of run before it. \`-\` reads the script from standard input.
-The exit code is the script's own, or 1 after an uncaught error.`;
+The exit code is the script's own, 1 after an uncaught error, or 2 if it has a syntax error.`;
 
 export function addRun({ program, context, setExitCode }: Cli): void {
   program

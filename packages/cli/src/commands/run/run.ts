@@ -1,6 +1,5 @@
 // `trunkline run`: runs a script with access to the hub, the store, models and agents. The script runs in this process
 // and ends like any Node program: when it has nothing left to do.
-
 import { EXIT } from "../../app/exit-codes.js";
 import { installHooks, type LoadedModules } from "../../scripting/install-hooks.js";
 import { findScript, type ScriptFile } from "../../scripting/script-file.js";
@@ -48,8 +47,9 @@ export async function run(context: CommandContext, options: RunOptions): Promise
   const fail = async (error: unknown) => {
     // Assume that errors after an interruption are caused by it.
     if (!interrupt.signal.aborted) {
-      context.note(await describeFailure(error, { script, modules }));
-      await end(world, { context, code: EXIT.failure });
+      const { text, isSyntaxFault } = await describeFailure(error, { script, modules });
+      context.note(text);
+      await end(world, { context, code: isSyntaxFault && !isEvaluated ? EXIT.usage : EXIT.failure });
     }
     return await new Promise<never>(() => {});
   };
@@ -78,13 +78,17 @@ async function end(world: World, { context, code }: { context: CommandContext; c
 async function describeFailure(
   error: unknown,
   { script, modules }: { script: ScriptFile; modules: LoadedModules },
-): Promise<string> {
+): Promise<{ text: string; isSyntaxFault: boolean }> {
   const shown = shownError(error);
-  if (!(error instanceof SyntaxError) || /:\d+(?::\d+)?\)?$/m.test(shown)) return shown;
+  if (!(error instanceof SyntaxError)) return { text: shown, isSyntaxFault: false };
+  // With its place on top, it is about a file. Otherwise the stack leads to a call of JSON.parse, or is empty.
+  if (/^(?:file:\/\/|\/|[A-Za-z]:[\\/]).*:\d+(?::\d+)?\n/.test(shown)) return { text: shown, isSyntaxFault: true };
+  if (/:\d+(?::\d+)?\)?$/m.test(shown)) return { text: shown, isSyntaxFault: false };
   const { findSyntaxFault } = await import("../../scripting/syntax-fault.js");
   const read = modules.urls().map((url) => ({ url, text: url === script.url ? script.text : undefined }));
   const place = findSyntaxFault(read);
-  return place === undefined ? shown : `${place}\n\n${shown}`;
+  if (place === undefined) return { text: shown, isSyntaxFault: false };
+  return { text: `${place}\n\n${shown}`, isSyntaxFault: true };
 }
 
 function signalName(reason: unknown): keyof typeof SIGNALS {
