@@ -59,6 +59,23 @@ describe.concurrent("store graph", () => {
     });
   });
 
+  it.each([
+    [["graph", "greet"], "Pass one of them as --node-key."],
+    [["graph", "--node-key", "nonsense"], "; --list-type lists the existing ones."],
+    [["graph", "--node-key", "file:/lost.ts"], "--list-types lists the types, --list-type the nodes of one type."],
+    [["graph", "--node-key", "symbol:AT/src/greet.ts#greet"], "Choose one with --collection."],
+    [["graph", "lost.ts"], "`trunkline store list` lists all documents, `trunkline store add` adds a file."],
+    [["diff", "lost"], "`trunkline store snapshots` shows their ids and labels."],
+  ])("suggests options and commands as they are spelled in a shell: %j", async (args, hint) => {
+    const { code, stderr } = await store(
+      place,
+      args.map((word) => word.replace("AT", place.cwd)),
+    );
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(hint);
+    expect(stderr).not.toMatch(/`[a-z]+_/);
+  });
+
   it("finds the start node by name, symbol or hash prefix", async () => {
     const hash = createHash("sha256").update(FILES["src/main.ts"]).digest("hex");
     for (const target of [[hash.slice(0, 8)], ["--hash", hash.slice(0, 10)], ["src/main.ts"], ["main"]]) {

@@ -2,9 +2,10 @@
 import { isTrunklineError, printableLines, toTrunklineError } from "@trunkline/core";
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { EXIT, exitCodeOf } from "./app/exit-codes.js";
-import { type Cli, colorOption, mcpOption, type SetExitCode } from "./commands/flags.js";
+import { type Cli, colorOption, mcpOption, type SetExitCode, unknownOptionHint } from "./commands/flags.js";
 import { formatHelp } from "./commands/help-screen.js";
 import { OUTLINE } from "./commands/outline.js";
+import { spelledForShell } from "./commands/shell-spelling.js";
 import { type CommandContext, createContext } from "./terminal/context.js";
 import type { OutputStream, ProgramIo } from "./terminal/program-io.js";
 
@@ -61,12 +62,13 @@ export async function runProgram(args: readonly string[], io: ProgramIo): Promis
     stoppedInOrder = options?.inOrder ?? false;
   };
   const program = await buildProgram(context, setExitCode, args[0] ?? OUTLINE_ONLY);
-  let misused = program.name();
+  const used: UsedCommand = { command: program, words: program.name() };
   eachCommand(program, (command, words) => {
     command.exitOverride((error) => {
-      misused = words;
+      Object.assign(used, { command, words });
       throw error;
     });
+    command.hook("preAction", () => void Object.assign(used, { command, words }));
   });
   try {
     if (namesNoCommand(program, args)) {
@@ -78,7 +80,7 @@ export async function runProgram(args: readonly string[], io: ProgramIo): Promis
     await program.parseAsync(args, { from: "user" });
     return signal.aborted && !stoppedInOrder ? interruptedCode(signal) : exitCode;
   } catch (error) {
-    const code = report(error, context, misused);
+    const code = report(error, context, used);
     // A command that uses exit code 1 for something else has set its own failure code.
     return code === EXIT.failure && exitCode !== EXIT.success ? exitCode : code;
   }
@@ -165,21 +167,28 @@ function eachCommand(command: Command, visit: (command: Command, words: string) 
   for (const child of command.commands) eachCommand(child, visit, `${words} ${child.name()}`);
 }
 
-/** `misused`: the command whose help explains the usage error. */
-function report(error: unknown, context: CommandContext, misused: string): number {
+/** The command that ran, or whose help explains the usage error. */
+interface UsedCommand {
+  command: Command;
+  /** With the commands it belongs to: `trunkline store graph`. */
+  words: string;
+}
+
+function report(error: unknown, context: CommandContext, { command, words }: UsedCommand): number {
   if (error instanceof CommanderError) {
     // Help and version arrive here too, as successes.
     if (error.exitCode === 0) return EXIT.success;
     // A command group without a subcommand: its help has been shown.
     if (error.code === "commander.help") return EXIT.usage;
     noteError(context, error.message.replace(/^error: /, ""));
-    context.note(`  See \`${misused} --help\`.`);
+    const hint = error.code === "commander.unknownOption" ? unknownOptionHint(command) : undefined;
+    context.note(`  ${hint ?? `See \`${words} --help\`.`}`);
     return EXIT.usage;
   }
   if (context.signal.aborted) return interruptedCode(context.signal);
   const known = toTrunklineError(error);
-  noteError(context, known.message);
-  if (known.hint !== undefined) context.note(`  ${known.hint}`);
+  noteError(context, spelledForShell(known.message, command));
+  if (known.hint !== undefined) context.note(`  ${spelledForShell(known.hint, command)}`);
   if (!isTrunklineError(error))
     context.logger.debug("unexpected error", { stack: error instanceof Error ? error.stack : String(error) });
   return exitCodeOf(known.code);

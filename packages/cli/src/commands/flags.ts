@@ -61,6 +61,18 @@ export function refuseWord(group: Command, word: string | undefined): void {
   });
 }
 
+/** What to say if a command is given options that belong to another program, by command. */
+const unknownOptionHints = new WeakMap<Command, (words: readonly string[]) => string | undefined>();
+
+/** Sets the hint for an unknown option. It gets all words that are not options of the command. */
+export function hintOnUnknownOption(command: Command, hint: (words: readonly string[]) => string | undefined): void {
+  unknownOptionHints.set(command, hint);
+}
+
+export function unknownOptionHint(command: Command): string | undefined {
+  return unknownOptionHints.get(command)?.(command.args);
+}
+
 export function mcpOption(): Option {
   return new Option("--mcp <path>", "use only this configuration file");
 }

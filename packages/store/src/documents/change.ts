@@ -49,7 +49,7 @@ export function updateDocuments(
   if (documents.length === 0) {
     const meant = params.hash ?? params.name ?? params.pattern;
     throw new TrunklineError("NOT_FOUND", `No document matches "${meant}".`, {
-      hint: "Run list to see all documents.",
+      hint: "`list` lists all documents.",
     });
   }
   const metadata = metadataObject(params.metadata);
@@ -132,7 +132,7 @@ export function undeleteDocument(
   const found = documentsNamed(truth, name, { collection, absolute, viewer, states: ["trash"] });
   if (found.length === 0) {
     throw new TrunklineError("NOT_FOUND", `The trash has no document "${name}".`, {
-      hint: "gc empties the trash; snapshots keep their content.",
+      hint: "`gc` empties the trash; snapshots keep their content.",
     });
   }
   if (found.length > 1 && !isGlob(name)) throw severalDocuments(truth, name, found);

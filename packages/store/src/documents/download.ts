@@ -219,7 +219,7 @@ function saveFacts(path: string, facts: { url: string; validator: string | undef
 
 function tooLarge(url: string, maxBytes: number): TrunklineError {
   return new TrunklineError("INVALID_ARGUMENT", `${url} is larger than max_bytes (${maxBytes}). Nothing was stored.`, {
-    hint: "Repeat the download with a larger max_bytes if you need it.",
+    hint: "Repeat the download with a larger `max_bytes` if you need it.",
   });
 }
 

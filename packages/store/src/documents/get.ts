@@ -198,7 +198,7 @@ function partOf(
   }
   if (lines !== undefined) {
     if (content.type === "binary") {
-      throw new TrunklineError("INVALID_ARGUMENT", "Binary content has no lines.", { hint: "Use bytes instead." });
+      throw new TrunklineError("INVALID_ARGUMENT", "Binary content has no lines.", { hint: "Use `bytes` instead." });
     }
     const { from, to } = parseRange(lines, { name: "lines", first: 1 });
     return lineRange(decodeText(readContent(truth, content, call.check)), from, to);

@@ -28,7 +28,7 @@ export function writeOutput(
   );
   if (isPlaced) return target;
   throw new TrunklineError("INVALID_ARGUMENT", `${path} already exists, and get does not replace files.`, {
-    hint: "Choose another name, or use restore with overwrite.",
+    hint: "Choose another name, or use `restore` with `overwrite`.",
     data: { parameter: "outputPath" },
   });
 }

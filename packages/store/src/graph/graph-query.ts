@@ -169,7 +169,7 @@ function originByName(env: GraphDatabases, name: string, { collection, absolute 
   if (others.length === 0) return only;
   const matches = symbols.slice(0, 20).map(({ key }) => key);
   throw new TrunklineError("AMBIGUOUS", `"${name}" is defined ${symbols.length} times: ${matches.join(", ")}.`, {
-    hint: "Pass one of them as node_key.",
+    hint: "Pass one of them as `node_key`.",
     data: { matches },
   });
 }
@@ -178,7 +178,7 @@ function originByKey(env: GraphDatabases, key: string, collection: string | unde
   const parsed = parseKey(key);
   if (parsed === undefined) {
     throw new TrunklineError("INVALID_ARGUMENT", `"${key}" is not a node key.`, {
-      hint: "Keys look like file:/src/a.ts or symbol:/src/a.ts#run; list_type lists the existing ones.",
+      hint: "Keys look like file:/src/a.ts or symbol:/src/a.ts#run; `list_type` lists the existing ones.",
     });
   }
   const { path } = parsed;
@@ -186,12 +186,12 @@ function originByKey(env: GraphDatabases, key: string, collection: string | unde
   const there = places.filter((place) => exists(env, { key, parsed, collection: place }));
   if (there.length === 0) {
     throw new TrunklineError("NOT_FOUND", `The graph has no node "${key}".`, {
-      hint: "list_types lists the types, list_type the nodes of one type.",
+      hint: "`list_types` lists the types, `list_type` the nodes of one type.",
     });
   }
   if (there.length > 1) {
     throw new TrunklineError("AMBIGUOUS", `"${key}" is in ${there.length} collections: ${there.join(", ")}.`, {
-      hint: "Pass a collection.",
+      hint: "Choose one with `collection`.",
       data: { matches: there },
     });
   }

@@ -53,7 +53,7 @@ export function grepPlaces(
       const found = exact.length > 0 ? exact : placesEndingIn(truth, selection, name);
       if (found.length === 0) {
         throw new TrunklineError("NOT_FOUND", `The store has no document or folder "${given}".`, {
-          hint: "list shows what exists; include accepts patterns.",
+          hint: "`list` shows what exists; `include` accepts patterns.",
         });
       }
       for (const place of found) places.add(place);

@@ -235,7 +235,7 @@ export class Page {
   #timeout(path: string): TrunklineError {
     const { budgetMs } = this.#query.limits;
     return new TrunklineError("TIMEOUT", `grep reached its limit of ${budgetMs} ms in ${path}.`, {
-      hint: "Skip the document with exclude, or simplify the pattern: smaller counts in {n,m}.",
+      hint: "Skip the document with `exclude`, or simplify the pattern: smaller counts in {n,m}.",
       retryable: false,
       data: { path, budgetMs: budgetMs },
     });

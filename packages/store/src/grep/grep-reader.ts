@@ -30,7 +30,7 @@ export function openGrepReader({ folder }: GrepReaderData): GrepReader {
         if (!isTrunklineError(error, "IO") || error.data?.damaged !== true) throw error;
         throw new TrunklineError("IO", `Cannot search ${path}: ${error.message}`, {
           cause: error,
-          hint: "Skip it with exclude, or fix it: run trunkline store repair, or add the file again.",
+          hint: "Skip it with `exclude`, or fix it: run trunkline store repair, or add the file again.",
           data: { ...error.data, path },
         });
       }

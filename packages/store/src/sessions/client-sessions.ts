@@ -147,6 +147,6 @@ export class ClientSessions {
   #open({ client = "" }: StoreCallOptions): OpenSession {
     const session = this.#sessions.get(client);
     if (session !== undefined) return session;
-    throw new TrunklineError("INVALID_ARGUMENT", "No session is open.", { hint: "Begin one with start." });
+    throw new TrunklineError("INVALID_ARGUMENT", "No session is open.", { hint: "Begin one with `start`." });
   }
 }

@@ -1,10 +1,11 @@
-import { TrunklineError } from "@trunkline/core";
-import type { Cli } from "../flags.js";
+import { redactedArgs, TrunklineError } from "@trunkline/core";
+import { commandLine } from "../../terminal/command-line.js";
+import { type Cli, hintOnUnknownOption } from "../flags.js";
 import { checkServeArgs } from "../serve/command.js";
 import type { InstallOptions, UninstallOptions } from "./run.js";
 
 export function addInstall({ program, context, setExitCode }: Cli): void {
-  program
+  const installing = program
     .command("install")
     .argument("[program]", "claude-code, claude-desktop, cursor, vscode, codex, windsurf, zed or gemini")
     .argument("[options...]", "after --: options for `trunkline serve`")
@@ -25,6 +26,12 @@ export function addInstall({ program, context, setExitCode }: Cli): void {
         setExitCode(await install(context, { program: id, serveArgs, ...options }));
       },
     );
+
+  hintOnUnknownOption(installing, ([id, ...serveArgs]) => {
+    if (id === undefined || id.startsWith("-")) return undefined;
+    const words = commandLine(["trunkline", "install", id, "--", ...redactedArgs(serveArgs)]);
+    return `Put \`--\` before options of \`trunkline serve\`: ${words}`;
+  });
 
   program
     .command("uninstall")

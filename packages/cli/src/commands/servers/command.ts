@@ -1,5 +1,7 @@
+import { redactedArgs } from "@trunkline/core";
 import { type Command, Option } from "commander";
-import { type Cli, mcpOption, mcpPathOf, refuseWord } from "../flags.js";
+import { commandLine } from "../../terminal/command-line.js";
+import { type Cli, hintOnUnknownOption, mcpOption, mcpPathOf, refuseWord } from "../flags.js";
 import type { AddOptions } from "./run.js";
 
 const WHERE = `
@@ -22,7 +24,7 @@ export function addServers({ program, context, setExitCode }: Cli): void {
       const { listServers } = await import("./run.js");
       setExitCode(await listServers(context, { ...options, mcp: mcpPathOf(command) }));
     });
-  servers
+  const add = servers
     .command("add")
     .description("add a server: a URL, or a command after --")
     .argument("<name>", "the server's name")
@@ -38,6 +40,11 @@ export function addServers({ program, context, setExitCode }: Cli): void {
       const { addServer } = await import("./run.js");
       setExitCode(await addServer(context, { ...options, name, target, mcp: mcpPathOf(command) }));
     });
+  hintOnUnknownOption(add, ([name, program, ...args]) => {
+    if (name === undefined || program === undefined || /^(-|[a-z]+:\/\/)/i.test(program)) return undefined;
+    const words = commandLine(["trunkline", "servers", "add", name, "--", program, ...redactedArgs(args)]);
+    return `Put \`--\` before the program: ${words}`;
+  });
   for (const op of ["remove", "enable", "disable"] as const) {
     servers
       .command(op)

@@ -168,7 +168,7 @@ function readEntry(options: AddOptions): ServerEntry {
       hint: `trunkline servers add ${name} https://…, or trunkline servers add ${name} -- <command…>`,
     });
   }
-  const looksLikeUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(first);
+  const looksLikeUrl = /^(?:[a-z][a-z0-9+.-]*:\/\/|https?:)/i.test(first);
   if (!looksLikeUrl) {
     if (rest.length === 0 && /^(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(\/|$)/i.test(first) && first.includes("/")) {
       const shown = redactedUrl(first);
@@ -212,7 +212,7 @@ function readPairs(texts: readonly string[], option: string, pattern: RegExp, sh
 function checkUrl(text: string): void {
   // The values of variables are not known yet.
   const url = text.replace(/\$\{[^}]*\}/g, "x");
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;
+  if (URL.canParse(url) && /^https?:\/\//i.test(url)) return;
   throw new TrunklineError("USAGE", `"${redactedUrl(text)}" is not a valid server URL.`, {
     hint: "It must start with http:// or https://.",
   });

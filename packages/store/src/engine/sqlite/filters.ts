@@ -132,6 +132,6 @@ export function findSnapshot(db: Db, idOrLabel: string, collection?: number): Sn
   );
   if (found !== undefined) return found;
   throw new TrunklineError("NOT_FOUND", `The store has no snapshot "${idOrLabel}".`, {
-    hint: "List the snapshots to see their ids and labels.",
+    hint: "`list_snapshots` shows their ids and labels.",
   });
 }

@@ -44,7 +44,7 @@ export function oneDocument(db: Db, name: string, options: FindOptions = {}): Do
   const [first, ...others] = found;
   if (first === undefined) {
     throw new TrunklineError("NOT_FOUND", `The store has no document "${name}".`, {
-      hint: "Run list to see all documents, or add to index a file.",
+      hint: "`list` lists all documents, `add` adds a file.",
     });
   }
   if (others.length > 0) throw severalDocuments(db, name, found);
@@ -55,7 +55,7 @@ export function oneDocument(db: Db, name: string, options: FindOptions = {}): Do
 export function severalDocuments(db: Db, name: string, found: readonly DocumentRow[]): TrunklineError {
   const paths = found.slice(0, 20).map((row) => describePlace(db, row));
   return new TrunklineError("AMBIGUOUS", `"${name}" matches ${found.length} documents: ${paths.join(", ")}.`, {
-    hint: "Use more of the path, or name a collection.",
+    hint: "Use more of the path, or choose a `collection`.",
     data: { matches: paths },
   });
 }
