@@ -124,25 +124,52 @@ describe.runIf(onLinux)("trunkline install", () => {
   });
 
   it.each([
-    ["cursor", ".cursor/mcp.json", '{\n  "mcpServers": {\n    oops\n', /cannot be read: line 3/],
-    ["cursor", ".cursor/mcp.json", "[]", /does not contain an object/],
-    ["cursor", ".cursor/mcp.json", '{ "mcpServers": [] }', /cannot be added/],
-    ["codex", ".codex/config.toml", "[oops\n", /cannot be read: line 1/],
+    [
+      "cursor",
+      ".cursor/mcp.json",
+      '{\n  "mcpServers": {\n    oops\n',
+      /mcp\.json:3:5 cannot be used: it is not valid JSON \(invalid symbol\)/,
+    ],
+    ["cursor", ".cursor/mcp.json", "[]", /mcp\.json:1:1 cannot be used: it does not contain an object/],
+    ["codex", ".codex/config.toml", "[oops\n", /config\.toml:1:\d+ cannot be used: it is not valid TOML/],
   ])("does not touch an unreadable file of %s (%s)", async (program, file, text, reason) => {
     using place = new Place();
     const path = write(place, file, text);
-    const { code, stderr } = await place.run(["install", program, "--yes"]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(reason);
+    for (const command of ["install", "uninstall"]) {
+      const { code, stderr } = await place.run([command, program, "--yes"]);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(reason);
+    }
     expect(readFileSync(path, "utf8")).toBe(text);
     expect(existsSync(`${path}.before-trunkline`)).toBe(false);
+    const list = await place.run(["install"]);
+    expect(list.code).toBe(1);
+    expect(list.stdout).toMatch(new RegExp(`^${program}.* unreadable `, "m"));
+    expect(list.stderr).toMatch(reason);
+  });
+
+  it("does not touch a file whose table of servers is something else", async () => {
+    using place = new Place();
+    const path = write(place, ".cursor/mcp.json", '{ "mcpServers": [] }');
+    const { code, stderr } = await place.run(["install", "cursor", "--yes"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("cannot be added")]);
+    expect(readFileSync(path, "utf8")).toBe('{ "mcpServers": [] }');
+  });
+
+  it("says where options of serve go", async () => {
+    using place = new Place();
+    const { code, stderr } = await place.run(["install", "cursor", "--store", "notes"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      "Put `--` before options of `trunkline serve`: trunkline install cursor -- --store notes\n",
+    );
   });
 
   it("says so if there is a folder in place of the file", async () => {
     using place = new Place();
     mkdirSync(join(place.home, ".cursor", "mcp.json"), { recursive: true });
     const { code, stderr } = await place.run(["install", "cursor", "--yes"]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("It is a folder, not a file.")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("mcp.json cannot be read: it is a folder.")]);
   });
 
   it("does not touch another program's entry without --force, and shows none of its secrets", async () => {
@@ -221,7 +248,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     const bytes = Buffer.from('{ "name": "Zo\xeb" }', "latin1");
     writeFileSync(path, bytes);
     const { code, stderr } = await place.run(["install", "cursor", "--yes"]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("not UTF-8")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("not UTF-8")]);
     expect(readFileSync(path)).toEqual(bytes);
   });
 
@@ -303,8 +330,9 @@ describe.runIf(onLinux)("trunkline install", () => {
     write(place, ".gemini/settings.json", "{}");
     write(place, ".codex/config.toml", "oops");
     await place.run(["install", "cursor", "--yes"]);
-    const { code, stdout } = await place.run(["install"]);
-    expect(code).toBe(0);
+    const { code, stdout, stderr } = await place.run(["install"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/config\.toml:1:\d+ cannot be used: it is not valid TOML/);
     expect(stdout).toMatch(/^cursor +Cursor +installed /m);
     expect(stdout).toMatch(/^gemini +Gemini CLI +not installed /m);
     expect(stdout).toMatch(/^zed +Zed +not found here /m);

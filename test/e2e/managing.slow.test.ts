@@ -351,7 +351,7 @@ describe("trunkline trust", () => {
     ])("answered with %j, trust ends with %i and leaves the server %s", async (answer, code, state) => {
       using place = new Place(config);
       const outcome = await runAtTerminal(place, ["trust"], answer);
-      expect(outcome.stdout).toContain("May all of this run? [y/N]");
+      expect(outcome.stdout).toContain("Approve what this project would run? [y/N]");
       expect(outcome.code).toBe(code);
       expect(await statesOf(place)).toEqual({ hello: state });
     });
@@ -360,7 +360,7 @@ describe("trunkline trust", () => {
       using place = new Place(config);
       const asked = await runAtTerminal(place, ["call", "hello.hello"], "y\n");
       expect(asked.stdout).toContain("hello: ");
-      expect(asked.stdout).toContain("Approve them? [y/N]");
+      expect(asked.stdout).toContain("Approve what this project would run? [y/N]");
       expect(asked.stdout).toContain("Hello, world!");
       const again = await runAtTerminal(place, ["call", "hello.hello"], "");
       expect(again.stdout.trim()).toBe("Hello, world!");
@@ -375,7 +375,7 @@ describe("trunkline import", () => {
     writeHome(place, ".cursor/mcp.json", "{ broken");
     writeHome(place, ".trunkline/settings.json", '{ "mcpServers": { "figma": { "command": "x" } } }');
     const { code, stdout, stderr } = await place.run(["import"]);
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(stdout).toBe(`VS Code (vscode)  ${join(place.cwd, ".vscode", "mcp.json")}
   github
   playwright
@@ -387,8 +387,40 @@ Codex (codex)  ${codex}
   off
   broken  (cannot be imported: it has neither a command nor a URL)
 `);
-    expect(stderr).toContain("warning: ");
-    expect(stderr).toContain(".cursor");
+    const reason = "it is not valid JSON (invalid symbol)";
+    expect(stderr).toContain(`error: ${join(place.home, ".cursor", "mcp.json")}:1:3 cannot be used: ${reason}.\n`);
+  });
+
+  it("imports the rest if one file is malformed, and fails", async () => {
+    using place = new Place();
+    writeHome(place, ".cursor/mcp.json", '{\n  "mcpServers": {,\n');
+    writeHome(place, ".codex/config.toml", "[mcp_servers.docs]\ncommand = 'docs'\n");
+    const all = await place.run(["import", "all", "--yes"]);
+    expect(all.code).toBe(1);
+    expect(all.stderr).toContain(".cursor/mcp.json:2:18 cannot be used:");
+    expect(json(settingsOf(place))).toEqual({ mcpServers: { docs: { command: "docs" } } });
+    expect((await place.run(["import", "cursor", "--yes"])).code).toBe(1);
+    writeHome(place, ".codex/config.toml", "[mcp_servers.docs]\ncommand = \n");
+    const codex = await place.run(["import", "codex"]);
+    expect(codex.code).toBe(1);
+    expect(codex.stderr).toMatch(/config\.toml:2:\d+ cannot be used: it is not valid TOML/);
+  });
+
+  it("says what is wrong with a file given with --from", async () => {
+    using place = new Place({ "bad.json": "{\n  oops", "folder/x": "" });
+    const from = async (file: string) => await place.run(["import", "cursor", "--from", file]);
+    expect(await from("bad.json")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("bad.json:2:3 cannot be used"),
+    });
+    expect(await from("folder")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("folder cannot be read: it is a folder."),
+    });
+    expect(await from("lost.json")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("lost.json does not exist."),
+    });
   });
 
   it("writes project servers to the project and user servers to the user settings, after showing them without secrets", async () => {

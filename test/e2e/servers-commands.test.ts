@@ -262,3 +262,49 @@ describe("trunkline without a command", () => {
     expect(await place.run(["--version"])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" });
   });
 });
+
+describe("a program without --", () => {
+  it.each([
+    [["npx", "-y", "bar"], "npx -y bar"],
+    [["--env", "A=secret", "node", "server.js", "--port", "3"], "node server.js --port 3"],
+    [["npx", "-y", "bar", "--api-key", "sk-0123456789abcdef"], "npx -y bar --api-key <redacted>"],
+  ])("is explained by servers add: %j", async (words, shown) => {
+    using place = new Place();
+    const { code, stdout, stderr } = await place.run(["servers", "add", "foo", ...words]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(`\n  Put \`--\` before the program: trunkline servers add foo -- ${shown}\n`);
+    expect(stderr).not.toMatch(/A=secret|sk-0123/);
+  });
+
+  it("is not blamed for a mistyped option of a URL", async () => {
+    using place = new Place();
+    const { stderr } = await place.run(["servers", "add", "foo", "https://example.com/mcp", "--heder", "A: b"]);
+    expect(stderr).toContain("See `trunkline servers add --help`.");
+    expect((await place.run(["servers", "add", "foo", "http:/example.com"])).stderr).toContain(
+      "is not a valid server URL",
+    );
+  });
+});
+
+describe("a file the user names", () => {
+  const files = { "bad.json": '{\n  "a": 1,,\n}', "folder/x": "", "list.json": "[1]" };
+  it.each([
+    [["query", "lost.json"], "Cannot read lost.json: it does not exist."],
+    [["query", "./folder"], "Cannot read ./folder: it is a folder."],
+    [["query", "bad.json"], "bad.json:2:10 cannot be used: it is not valid JSON"],
+    [["execute", '{"operations": }'], "the argument:1:16 cannot be used: it is not valid JSON"],
+    [["ask", "--provider", "echo", "--script", "lost.txt", "hi"], "Cannot read lost.txt: it does not exist."],
+    [["ask", "--provider", "echo", "--script", "folder", "hi"], "Cannot read folder: it is a folder."],
+    [["ask", "--provider", "echo", "--format", "bad.json", "hi"], "bad.json:2:10 cannot be used: it is not valid JSON"],
+    [["ask", "--provider", "echo", "--format", "folder", "hi"], "Cannot read folder: it is a folder."],
+    [["ask", "--provider", "echo", "--format", "list.json", "hi"], "list.json is not a JSON Schema"],
+    [["run", "folder"], "folder is not a file."],
+    [["serve", "--prompts", "bad.json"], "bad.json, given with --prompts, is not a folder."],
+  ])("%j exits with 2 and says why: %s", async (args, message) => {
+    using place = new Place(files);
+    const { code, stdout, stderr } = await place.run(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/\bE[A-Z]{4,}\b/);
+  });
+});

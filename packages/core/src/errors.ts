@@ -24,7 +24,7 @@
  * - `STORE_UNTRUSTED`: the store was made or changed by someone else and has not been approved.
  * - `UPSTREAM`: the server answered with a JSON-RPC error.
  * - `RESULT_TOO_LARGE`: a server sent more than its limit allows.
- * - `IO`: a file or socket operation failed.
+ * - `IO`: a file or socket operation failed, or another program's file is malformed.
  * - `INTERNAL`: a defect in Trunkline.
  */
 export type ErrorCode =
@@ -98,11 +98,66 @@ export function isTrunklineError(error: unknown, code?: ErrorCode): error is Tru
 
 /**
  * Returns a {@link TrunklineError} unchanged; any other thrown value becomes one with the code `fallback` and the
- * original as its cause.
+ * original as its cause. A failed file operation is described in plain words, and is `IO` by default.
  */
 export function toTrunklineError(error: unknown, fallback: ErrorCode = "INTERNAL"): TrunklineError {
   if (error instanceof TrunklineError) return error;
-  return new TrunklineError(fallback, messageOf(error), { cause: error });
+  const { syscall = "", path } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  const action = Object.hasOwn(FILE_ACTIONS, syscall) ? FILE_ACTIONS[syscall] : undefined;
+  const reason = action === undefined ? undefined : fileReason(error);
+  if (reason === undefined) return new TrunklineError(fallback, messageOf(error), { cause: error });
+  const code = fallback === "INTERNAL" ? "IO" : fallback;
+  const hint = reason === "permission denied" ? { hint: "Check the permissions of the file and its folders." } : {};
+  // A file is written under another name first, which means nothing to the user.
+  const folder = path?.match(/^(.*)[\\/]\.trunkline-[0-9a-f]+\.part$/s)?.[1];
+  const what = folder === undefined ? `${action} ${path ?? "a file"}` : `write to ${folder}`;
+  return new TrunklineError(code, `Cannot ${what}: ${reason}.`, { cause: error, ...hint });
+}
+
+/** What a system call does to a path. Calls of sockets and processes are not here. */
+const FILE_ACTIONS: Readonly<Record<string, string>> = {
+  ...{ open: "open", read: "read", stat: "open", lstat: "open", access: "open", realpath: "open", readlink: "open" },
+  ...{ scandir: "open", opendir: "open", readdir: "open", watch: "watch", write: "write", ftruncate: "write" },
+  ...{ mkdir: "create", mkdtemp: "create", symlink: "create", link: "create", copyfile: "copy", rename: "rename" },
+  ...{ unlink: "remove", rmdir: "remove", rm: "remove", chmod: "change", fchmod: "change", utime: "change" },
+};
+
+/** Says in plain words why a file could not be used: "permission denied". Undefined for other errors. */
+export function fileReason(error: unknown): string | undefined {
+  switch (systemCodeOf(error)) {
+    case "EACCES":
+    case "EPERM":
+      return "permission denied";
+    case "ENOENT":
+      return "it does not exist";
+    case "EISDIR":
+      return "it is a folder";
+    case "ENOTDIR":
+      return "a part of its path is not a folder";
+    case "EEXIST":
+      return "it already exists";
+    case "ENOTEMPTY":
+      return "the folder is not empty";
+    case "ELOOP":
+      return "its symbolic links form a loop";
+    case "ENAMETOOLONG":
+      return "its name is too long";
+    case "EROFS":
+      return "the file system is read-only";
+    case "ENOSPC":
+    case "EDQUOT":
+      return "the disk is full";
+    case "EMFILE":
+    case "ENFILE":
+      return "too many files are open";
+    case "EBUSY":
+    case "ETXTBSY":
+      return "another program is using it";
+    case "EIO":
+      return "the disk reports an error";
+    default:
+      return undefined;
+  }
 }
 
 export function messageOf(error: unknown): string {

@@ -28,6 +28,7 @@ export {
 export {
   type ErrorCode,
   type ErrorDetails,
+  fileReason,
   isTrunklineError,
   messageOf,
   systemCodeOf,

@@ -54,6 +54,34 @@ describe("toTrunklineError", () => {
   });
 });
 
+describe("a failed file operation", () => {
+  const failed = (code: string, syscall: string, path?: string) =>
+    Object.assign(new Error(`${code}: no, ${syscall} '${path}'`), { code, syscall, path });
+
+  it.each([
+    ["EACCES", "open", "/a/b", "Cannot open /a/b: permission denied."],
+    ["EPERM", "unlink", "/a/b", "Cannot remove /a/b: permission denied."],
+    ["ENOENT", "stat", "/a/b", "Cannot open /a/b: it does not exist."],
+    ["EISDIR", "read", undefined, "Cannot read a file: it is a folder."],
+    ["ENOTDIR", "scandir", "/a/b", "Cannot open /a/b: a part of its path is not a folder."],
+    ["ENOSPC", "write", "/a/b", "Cannot write /a/b: the disk is full."],
+    ["EROFS", "mkdir", "/a/b", "Cannot create /a/b: the file system is read-only."],
+    ["EACCES", "open", "/a/.trunkline-0f3a.part", "Cannot write to /a: permission denied."],
+  ])("is described in plain words: %s, %s %s", (code, syscall, path, message) => {
+    expect(toTrunklineError(failed(code, syscall, path))).toMatchObject({ code: "IO", message });
+    expect(toTrunklineError(failed(code, syscall, path), "USAGE")).toMatchObject({ code: "USAGE", message });
+  });
+
+  it("is not confused with a failed connection, a failed program or an unknown error", () => {
+    for (const error of [
+      failed("ECONNREFUSED", "connect"),
+      failed("EACCES", "spawn npx", "npx"),
+      failed("EODD", "open"),
+    ])
+      expect(toTrunklineError(error)).toMatchObject({ code: "INTERNAL", message: error.message });
+  });
+});
+
 describe("messageOf and systemCodeOf", () => {
   it("uses the class name for an error without a message", () => {
     expect(messageOf(new TypeError())).toBe("TypeError");

@@ -1,5 +1,5 @@
 // Everything an agent command needs: the model, the tools, the approver, the recording and the output.
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import {
   type AgentRequest,
@@ -21,15 +21,8 @@ import {
   type Tool,
 } from "@trunkline/agent";
 import type { Hub } from "@trunkline/client";
-import {
-  isRecord,
-  isTrunklineError,
-  messageOf,
-  printableJson,
-  Redactor,
-  systemCodeOf,
-  TrunklineError,
-} from "@trunkline/core";
+import { isRecord, isTrunklineError, printableJson, Redactor, TrunklineError } from "@trunkline/core";
+import { parseInputJson, readInputFile } from "../app/input-file.js";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import { TerminalTurns } from "../terminal/terminal-turns.js";
 import { type AgentOptions, refuseContradictions } from "./agent-options.js";
@@ -261,38 +254,23 @@ function noteEndpoint(context: CommandContext, { options, endpointFile }: ModelS
 }
 
 /** Parses `--format`. Throws `USAGE` if it is invalid. */
-async function readFormat(
-  { cwd, signal }: Pick<CommandContext, "cwd" | "signal">,
-  format: string,
-): Promise<AnswerFormat> {
+async function readFormat(context: Pick<CommandContext, "cwd" | "signal">, format: string): Promise<AnswerFormat> {
   if (format === "text") return undefined;
   if (format === "json") return { type: "json" };
-  if (/^\s*\{/.test(format)) return { type: "json", schema: parseSchema(format, "The schema given with --format") };
-  let text: string;
-  try {
-    text = await readFile(resolve(cwd, format), { encoding: "utf8", signal });
-  } catch (error) {
-    const code = systemCodeOf(error);
-    if (code === undefined || signal.aborted) throw error;
-    throw new TrunklineError(
-      "USAGE",
-      `Invalid --format "${format}": it is neither text nor json, nor a readable file (${code}).`,
-      {
-        hint: 'Use --format json, a JSON Schema such as \'{"type": "object"}\', or a file that contains one.',
-        cause: error,
-      },
-    );
+  if (/^\s*\{/.test(format)) return { type: "json", schema: await parseSchema(format, "--format") };
+  if (!existsSync(resolve(context.cwd, format))) {
+    throw new TrunklineError("USAGE", `Invalid --format "${format}": it is neither text nor json, nor a file.`, {
+      hint: FORMAT_HINT,
+    });
   }
-  return { type: "json", schema: parseSchema(text, format) };
+  const text = await readInputFile(context, format, FORMAT_HINT);
+  return { type: "json", schema: await parseSchema(text, format) };
 }
 
-function parseSchema(text: string, what: string): Record<string, unknown> {
-  let schema: unknown;
-  try {
-    schema = JSON.parse(text);
-  } catch (error) {
-    throw new TrunklineError("USAGE", `${what} is not JSON: ${messageOf(error)}`, { cause: error });
-  }
+const FORMAT_HINT = 'Use --format json, a JSON Schema such as \'{"type": "object"}\', or a file that contains one.';
+
+async function parseSchema(text: string, place: string): Promise<Record<string, unknown>> {
+  const schema = await parseInputJson(text, place);
   if (isRecord(schema)) return schema;
-  throw new TrunklineError("USAGE", `${what} is not a JSON Schema: it must be an object.`);
+  throw new TrunklineError("USAGE", `${place} is not a JSON Schema: it must be an object.`, { hint: FORMAT_HINT });
 }

@@ -1,6 +1,5 @@
 // Selects the model: from the command line, the environment, `.env` files, or whatever key is available. A project's
 // `.env` is not trusted like the user's own settings: an endpoint from there never gets a key from elsewhere.
-import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type ModelOptions, PROVIDER_NAMES, type ProviderInfo, providerInfo } from "@trunkline/agent";
 import { type DotEnv, foldersUpward, readDotEnv, TrustStore } from "@trunkline/client/config";
@@ -10,10 +9,10 @@ import {
   isTrunklineError,
   nearestNames,
   printable,
-  systemCodeOf,
   TrunklineError,
   withDeadline,
 } from "@trunkline/core";
+import { readInputFile } from "../app/input-file.js";
 import type { CommandContext } from "../terminal/context.js";
 import type { ModelFlags } from "./agent-options.js";
 
@@ -82,7 +81,7 @@ export async function findModelSettings(
     model: model ?? DEFAULT_MODELS[provider.name] ?? "",
     ...(place === undefined || provider.format === "echo" ? {} : { endpoint: place.value }),
     ...optional("apiKey", apiKey?.value),
-    ...(flags.script === undefined ? {} : { echo: { script: await readScript(context, flags.script) } }),
+    ...(flags.script === undefined ? {} : { echo: { script: await readInputFile(context, flags.script) } }),
     redactor: context.redactor,
     logger: context.logger,
   };
@@ -316,16 +315,6 @@ function keyFor(
     provider.keyVariables.filter((name) => name !== "TRUNKLINE_API_KEY"),
     fits,
   );
-}
-
-async function readScript({ cwd, signal }: CommandContext, path: string): Promise<string> {
-  try {
-    return await readFile(resolve(cwd, path), { encoding: "utf8", signal });
-  } catch (error) {
-    const code = systemCodeOf(error);
-    if (code === undefined || signal.aborted) throw error;
-    throw new TrunklineError("USAGE", `Cannot read the script ${path} (${code}).`, { cause: error });
-  }
 }
 
 function optional<Key extends string, T>(key: Key, value: T | undefined): { [K in Key]?: T } {

@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import type { Channel } from "@trunkline/client";
 import type { LoadedConfig } from "@trunkline/client/config";
-import { isWithin, systemCodeOf } from "@trunkline/core";
+import { fileReason, isWithin, messageOf } from "@trunkline/core";
 import { LATEST_PROTOCOL_VERSION } from "@trunkline/protocol";
 import { type Backends, createService, type Exchange, type Service, type ServiceOptions } from "@trunkline/server";
 import { FileJournal, FileTokenAccount, journalFolder, type TokenAccount } from "@trunkline/server/journal";
@@ -157,7 +157,7 @@ function openRecords(app: App, countTokens: boolean): Records {
   let isSaid = false;
   const onProblem = (error: unknown) => {
     if (!isSaid)
-      context.note(`Calls are not journalled: cannot write ${folder} (${systemCodeOf(error) ?? "unknown"}).`);
+      context.note(`Calls are not journalled: cannot write to ${folder} (${fileReason(error) ?? messageOf(error)}).`);
     isSaid = true;
   };
   const journal = new FileJournal({ folder, onProblem });

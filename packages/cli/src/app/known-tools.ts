@@ -60,7 +60,7 @@ export async function knownTools(context: Pick<CommandContext, "home">, server: 
   const folder = cacheFolder(context);
   for (const name of await namesIn(folder)) {
     if (!/^tools-.*\.json$/.test(name)) continue;
-    const kept = parseJson(await readFile(join(folder, name), "utf8"));
+    const kept = parseJson(await readFile(join(folder, name), "utf8").catch(() => ""));
     if (!isRecord(kept) || kept.server !== server || !Array.isArray(kept.tools)) continue;
     return kept.tools.filter(isRecord).map(toKnownTool);
   }

@@ -13,6 +13,8 @@ export interface ProgramState {
   readonly path: string;
   /** `other`: it has an entry of that name that does not start Trunkline. */
   readonly state: "installed" | "other" | "not installed" | "not found here" | "unreadable";
+  /** Why the file is unreadable. */
+  readonly problem?: TrunklineError;
 }
 
 /** Returns the state of every program, in listing order. */
@@ -20,7 +22,7 @@ export async function programStates(place: ImportPlace): Promise<ProgramState[]>
   return await Promise.all(
     AGENT_PROGRAMS.map(async (program) => {
       const path = await userFile(program, place);
-      return { program, path, state: await stateOf(program, path, place) };
+      return { program, path, ...(await stateOf(program, path, place)) };
     }),
   );
 }
@@ -30,14 +32,18 @@ export function entryPlace({ format, table }: AgentProgram): EntryPlace {
   return { format, path: [table, ENTRY_NAME] };
 }
 
-async function stateOf(program: AgentProgram, path: string, place: ImportPlace): Promise<ProgramState["state"]> {
+async function stateOf(
+  program: AgentProgram,
+  path: string,
+  place: ImportPlace,
+): Promise<Pick<ProgramState, "state" | "problem">> {
   try {
     const { entry } = await readProgramFile(path, entryPlace(program));
-    if (startsTrunkline(entry)) return "installed";
-    if (entry !== undefined) return "other";
-    return (await isPresent(program, place)) ? "not installed" : "not found here";
+    if (startsTrunkline(entry)) return { state: "installed" };
+    if (entry !== undefined) return { state: "other" };
+    return { state: (await isPresent(program, place)) ? "not installed" : "not found here" };
   } catch (error) {
-    if (error instanceof TrunklineError) return "unreadable";
+    if (error instanceof TrunklineError) return { state: "unreadable", problem: error };
     throw error;
   }
 }

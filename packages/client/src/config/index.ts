@@ -27,6 +27,7 @@ export type {
   ImportPlace,
 } from "./import/imported-server.js";
 export { forgetInputs, type InputRequest } from "./inputs.js";
+export { jsonFault } from "./json-fault.js";
 export { type LoadConfigOptions, loadConfig } from "./load.js";
 export type { ConfigFile, ConfigScope, LoadedConfig, ServerDefinition } from "./loaded-config.js";
 export { ConfigMemory } from "./memory.js";

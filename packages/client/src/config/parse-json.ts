@@ -1,4 +1,5 @@
-import { type Node, type ParseError, type ParseErrorCode, parseTree, printParseErrorCode } from "jsonc-parser";
+import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { wordsOf } from "./json-fault.js";
 import { type ConfigNode, locator, type Member, type ParseOutcome, type ParseRemark, type Position } from "./tree.js";
 
 /** Parses JSON with comments and trailing commas. A bad escape such as `"\${TOKEN}"` is accepted as text. */
@@ -73,11 +74,4 @@ function stringOf(node: Node, reading: Reading): string {
     });
   }
   return String(JSON.parse(sound));
-}
-
-/** Turns `PropertyNameExpected` into "property name expected". */
-function wordsOf(code: ParseErrorCode): string {
-  return printParseErrorCode(code)
-    .replace(/(?<=[a-z])(?=[A-Z])/g, " ")
-    .toLowerCase();
 }

@@ -2,10 +2,10 @@
 // same, character by character. Each change is verified by parsing the new text before anything is written.
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
-import { isAbsent, isRecord, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
-import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
+import { fileReason, isAbsent, isRecord, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { parse as parseToml, stringify as stringifyToml, TomlError } from "smol-toml";
 import { removeJson, setJson } from "./edit-json.js";
+import { parseProgramText } from "./program-text.js";
 
 /** The location of an entry in a file. */
 export interface EntryPlace {
@@ -21,7 +21,7 @@ export interface ProgramFile {
   readonly entry: unknown;
 }
 
-/** Reads a file. Throws `CONFIG_INVALID` if it cannot be parsed, or `IO` if it cannot be read. */
+/** Reads a file. Throws `IO` if it cannot be read or parsed. */
 export async function readProgramFile(
   file: string,
   place: EntryPlace,
@@ -34,16 +34,16 @@ export async function readProgramFile(
     if (isAbsent(error)) return { text: undefined, entry: undefined };
     const code = systemCodeOf(error);
     if (code === undefined || options.signal?.aborted) throw error;
-    throw new TrunklineError("IO", `${file} cannot be read (${code}).`, {
+    throw new TrunklineError("IO", `${file} cannot be read: ${fileReason(error) ?? code}.`, {
       cause: error,
-      hint: code === "EISDIR" ? "It is a folder, not a file." : "Check its permissions.",
+      hint: code === "EISDIR" ? "Move the folder away: the program expects a file there." : "Check its permissions.",
     });
   }
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) throw invalid(file, "it is encoded as UTF-16", "Save it as UTF-8.");
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) throw wrongEncoding(file, "encoded as UTF-16");
   const text = bytes.toString("utf8");
   // Leave a file alone if it could not be written back exactly.
-  if (!Buffer.from(text).equals(bytes)) throw invalid(file, "it is not UTF-8", "Save it as UTF-8.");
-  return { text, entry: at(parsed(text, place.format, file), place.path) };
+  if (!Buffer.from(text).equals(bytes)) throw wrongEncoding(file, "not UTF-8");
+  return { text, entry: at(parseProgramText(text, place.format, file), place.path) };
 }
 
 /** Adds the entry to the text, which may be empty. Throws `CONFIG_INVALID` if that cannot be done safely. */
@@ -76,31 +76,6 @@ function apart(text: string): [mark: string, bare: string] {
   return text.startsWith("\uFEFF") ? ["\uFEFF", text.slice(1)] : ["", text];
 }
 
-function parsed(text: string, format: EntryPlace["format"], file: string): Record<string, unknown> {
-  const [, bare] = apart(text);
-  if (bare.trim() === "") return {};
-  if (format === "toml") {
-    try {
-      return parseToml(bare);
-    } catch (error) {
-      if (!(error instanceof TomlError)) throw error;
-      const [reason = ""] = messageOf(error).split("\n");
-      throw invalid(file, `line ${error.line}, column ${error.column}: ${reason}`);
-    }
-  }
-  const errors: ParseError[] = [];
-  const root: unknown = parse(bare, errors, { allowTrailingComma: true, allowEmptyContent: true });
-  const [first] = errors;
-  if (first !== undefined) {
-    const before = bare.slice(0, first.offset);
-    const column = first.offset - before.lastIndexOf("\n");
-    throw invalid(file, `line ${before.split("\n").length}, column ${column}: ${printParseErrorCode(first.error)}`);
-  }
-  if (root === undefined) return {};
-  if (!isRecord(root)) throw invalid(file, "it does not contain an object");
-  return root;
-}
-
 function at(root: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
@@ -111,7 +86,7 @@ function at(root: unknown, path: readonly string[]): unknown {
 /** Checks that the new text has the same content as the old one, except for the entry. */
 function verify(before: string, after: string, place: EntryPlace, entry: unknown): void {
   const file = "The changed text";
-  const wanted = structuredClone(parsed(before, place.format, file));
+  const wanted = structuredClone(parseProgramText(before, place.format, file));
   const result = parsedOrUndefined(after, place.format);
   const [name = "", ...tables] = [...place.path].reverse();
   let table: Record<string, unknown> = wanted;
@@ -131,7 +106,7 @@ function verify(before: string, after: string, place: EntryPlace, entry: unknown
 
 function parsedOrUndefined(text: string, format: EntryPlace["format"]): unknown {
   try {
-    return parsed(text, format, "");
+    return parseProgramText(text, format, "");
   } catch (error) {
     if (error instanceof TrunklineError) return undefined;
     throw error;
@@ -156,7 +131,7 @@ function setToml(text: string, path: readonly string[], entry: Readonly<Record<s
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const section = sectionOf(path, entry).replaceAll("\n", eol);
   // A multi-line string can contain text that looks like our header.
-  const isThere = at(parsed(text, "toml", ""), path) !== undefined;
+  const isThere = at(parseProgramText(text, "toml", ""), path) !== undefined;
   const found = isThere ? findSection(text, path) : undefined;
   if (found !== undefined) return text.slice(0, found.start) + section + text.slice(found.end);
   if (text.trim() === "") return text.trim() === text ? section : `${text.trimEnd()}${section}`;
@@ -222,12 +197,8 @@ function headerOf(line: string): string[] | undefined {
   }
 }
 
-function invalid(
-  file: string,
-  reason: string,
-  hint = "Fix the file and try again; nothing was written.",
-): TrunklineError {
-  return new TrunklineError("CONFIG_INVALID", `${file} cannot be read: ${reason}.`, { hint });
+function wrongEncoding(file: string, encoding: string): TrunklineError {
+  return new TrunklineError("IO", `${file} cannot be read: it is ${encoding}.`, { hint: "Save it as UTF-8." });
 }
 
 function unsafe(place: EntryPlace, entry: unknown): TrunklineError {

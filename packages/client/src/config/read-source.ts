@@ -3,12 +3,12 @@
 import { resolve } from "node:path";
 import {
   contentIdOf,
+  fileReason,
   isSecretName,
   isWithin,
   messageOf,
   printable,
   replaceControls,
-  systemCodeOf,
   TrunklineError,
 } from "@trunkline/core";
 import { type ConfigSource, isMissing, leavesFolder, readOptional, readText, realPath } from "./config-files.js";
@@ -197,15 +197,7 @@ function unreadable(source: ConfigSource, error: unknown): TrunklineError {
 }
 
 function reasonOf(error: unknown): string {
-  switch (systemCodeOf(error)) {
-    case "EISDIR":
-      return "it is a folder";
-    case "EACCES":
-    case "EPERM":
-      return "permission denied";
-    default:
-      return messageOf(error);
-  }
+  return fileReason(error) ?? messageOf(error);
 }
 
 interface ProjectValuesOptions {

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
-import { isWithin, makeFolder, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isWithin, makeFolder, systemCodeOf, TrunklineError, toTrunklineError } from "@trunkline/core";
 
 /** The folders that a run depends on. */
 export interface RunPlaces {
@@ -45,7 +45,7 @@ function ownFolder(folder: string): string {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    if (systemCodeOf(error) !== "EEXIST") throw error;
+    if (systemCodeOf(error) !== "EEXIST") throw toTrunklineError(error);
   }
   const stats = lstatSync(folder);
   if (!stats.isDirectory()) {

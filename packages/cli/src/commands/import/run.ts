@@ -43,8 +43,14 @@ export async function importServers(context: CommandContext, options: ImportOpti
   checkScope(options);
   const found = await find(context, options);
   const config = await openApp(context, { config: "own" }).config();
-  for (const { problem } of found) if (problem !== undefined) context.note(`warning: ${problem.message}`);
-  if (options.programs.length === 0 && options.from === undefined) return listFound(context, found, config);
+  const problems = found.flatMap(({ problem }) => problem ?? []);
+  for (const { message } of problems) context.note(`error: ${message}`);
+  // The other files are still listed and imported.
+  const done = problems.length > 0 ? EXIT.failure : EXIT.success;
+  if (options.programs.length === 0 && options.from === undefined) {
+    listFound(context, found, config);
+    return done;
+  }
 
   const plans = await plan(context, found, { config, options });
   for (const line of describePlans(plans, config)) context.out(line);
@@ -53,9 +59,9 @@ export async function importServers(context: CommandContext, options: ImportOpti
     context.note(
       found.length === 0 ? "No configuration file of these programs was found." : "There is nothing to import.",
     );
-    return EXIT.success;
+    return done;
   }
-  if (options.dryRun) return EXIT.success;
+  if (options.dryRun) return done;
   if (!options.yes && !isAtTerminal(context)) {
     throw new TrunklineError("USAGE", "Nothing was written: there is no terminal to ask on.", {
       hint: "Write it with --yes, or preview it with --dry-run.",
@@ -71,7 +77,7 @@ export async function importServers(context: CommandContext, options: ImportOpti
     await writeConfig(context, target, edits);
     context.out(`Wrote ${quantity(servers.length, "server")} to ${target.path}.`);
   }
-  return EXIT.success;
+  return done;
 }
 
 async function find(context: CommandContext, options: ImportOptions): Promise<FoundImport[]> {
@@ -98,7 +104,7 @@ function withoutOurselves(found: FoundImport): FoundImport {
   };
 }
 
-function listFound(context: CommandContext, found: readonly FoundImport[], config: LoadedConfig): number {
+function listFound(context: CommandContext, found: readonly FoundImport[], config: LoadedConfig): void {
   const configured = new Set([...config.servers, ...config.rejected].map(({ name }) => name));
   for (const { source, path, servers, skipped, problem } of found) {
     if (problem !== undefined) continue;
@@ -112,10 +118,9 @@ function listFound(context: CommandContext, found: readonly FoundImport[], confi
   if (found.length === 0) {
     const titles = IMPORT_SOURCES.map(({ title }) => title);
     context.note(`No other program's configuration file was found. Looked for: ${titles.join(", ")}.`);
-  } else {
+  } else if (found.some(({ servers }) => servers.length > 0)) {
     context.note("Import them with `trunkline import <program…>` or `trunkline import all`.");
   }
-  return EXIT.success;
 }
 
 interface PlannedServer {

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { lstat, mkdir, readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { isFolder, placeFileSync, printable, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { fileReason, isFolder, placeFileSync, printable, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { isWholeHome, wholeHomeReason } from "../../app/folders.js";
@@ -120,7 +120,7 @@ async function making(path: string, work: () => Promise<void>): Promise<void> {
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === undefined) throw error;
-    throw new TrunklineError("IO", `Cannot create ${path} (${code}).`, {
+    throw new TrunklineError("IO", `Cannot create ${path}: ${fileReason(error) ?? code}.`, {
       cause: error,
       hint: "Check the folder's permissions, and that there is no file with that name.",
     });

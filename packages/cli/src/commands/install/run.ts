@@ -12,6 +12,7 @@ import {
   withoutEntry,
 } from "@trunkline/client/config";
 import {
+  fileReason,
   isRecord,
   printable,
   REDACTED,
@@ -190,15 +191,18 @@ async function remoteEntry(
 }
 
 async function listPrograms(context: CommandContext): Promise<number> {
-  const rows = (await programStates(placeOf(context))).map(({ program, path, state }) => [
+  const found = await programStates(placeOf(context));
+  const rows = found.map(({ program, path, state }) => [
     program.id,
     program.title,
     state === "other" ? `has another "${ENTRY_NAME}"` : state,
     path,
   ]);
   for (const line of table(rows)) context.out(line);
+  const problems = found.flatMap(({ problem }) => problem ?? []);
+  for (const { message } of problems) context.note(`error: ${message}`);
   context.note("Add Trunkline to one of them: trunkline install <program>");
-  return EXIT.success;
+  return problems.length > 0 ? EXIT.failure : EXIT.success;
 }
 
 async function targetOf(context: CommandContext, id: string, options: { project?: boolean }): Promise<Target> {
@@ -296,7 +300,7 @@ async function writing(path: string, work: () => Promise<void>): Promise<void> {
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === undefined) throw error;
-    throw new TrunklineError("IO", `Cannot write ${path} (${code}).`, {
+    throw new TrunklineError("IO", `Cannot write ${path}: ${fileReason(error) ?? code}.`, {
       cause: error,
       hint: "Check the permissions of the file and its folder; the file is unchanged.",
     });

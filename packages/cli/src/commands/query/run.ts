@@ -1,21 +1,12 @@
 // `trunkline query` and `trunkline execute`: the gateway's own tools on the command line. The arguments are parsed
 // here; the help comes from the operations themselves.
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
-import {
-  isRecord,
-  isTrunklineError,
-  messageOf,
-  parseJson,
-  printableJson,
-  systemCodeOf,
-  TrunklineError,
-} from "@trunkline/core";
+import { isRecord, isTrunklineError, parseJson, printableJson, TrunklineError } from "@trunkline/core";
 import type { Operation, ServerRegistry } from "@trunkline/server";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
+import { parseInputJson, readInputFile } from "../../app/input-file.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { readCallArguments } from "../call/call-arguments.js";
 import { describeOperation, describeTool } from "./query-help.js";
@@ -94,15 +85,8 @@ async function argumentsOf(context: CommandContext, options: QueryOptions): Prom
   if (pairs.length > 0) {
     throw new TrunklineError("USAGE", `Unexpected argument "${pairs[0]}": everything is in the JSON.`);
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(written);
-  } catch (error) {
-    throw new TrunklineError("USAGE", `Invalid JSON: ${messageOf(error)}`, {
-      cause: error,
-      hint: `For example: trunkline ${tool} '{"${LIST[tool]}": [{"op": "describe"}]}'`,
-    });
-  }
+  const example = `For example: trunkline ${tool} '{"${LIST[tool]}": [{"op": "describe"}]}'`;
+  const value = await parseInputJson(written.text, written.place, example);
   if (Array.isArray(value)) return { [LIST[tool]]: value };
   if (!isRecord(value)) throw new TrunklineError("USAGE", `${tool} takes an object or a list.`);
   // A single step.
@@ -126,18 +110,15 @@ async function schemaOf(registry: ServerRegistry, name: string): Promise<Readonl
  * Returns the JSON text a word stands for: the word itself, a file, or stdin. Undefined if the word is an operation
  * name.
  */
-async function writtenJson({ io, cwd, signal }: CommandContext, word: string): Promise<string | undefined> {
-  if (/^\s*[[{]/.test(word)) return word;
-  if (word === "-") return await textOf(addAbortSignal(signal, io.stdin));
+async function writtenJson(
+  context: CommandContext,
+  word: string,
+): Promise<{ text: string; place: string } | undefined> {
+  if (/^\s*[[{]/.test(word)) return { text: word, place: "the argument" };
+  if (word === "-") return { text: await textOf(addAbortSignal(context.signal, context.io.stdin)), place: "stdin" };
   const path = word.startsWith("@") ? word.slice(1) : word;
   if (path === word && !/\.jsonc?$/.test(word) && !/^\.{0,2}[\\/]/.test(word)) return undefined;
-  try {
-    return await readFile(resolve(cwd, path), { encoding: "utf8", signal });
-  } catch (error) {
-    const code = systemCodeOf(error);
-    if (code === undefined || signal.aborted) throw error;
-    throw new TrunklineError("USAGE", `Cannot read ${path} (${code}).`, { cause: error });
-  }
+  return { text: await readInputFile(context, path), place: path };
 }
 
 /** Loaded only at a terminal: it needs the client, which is slow to load. */

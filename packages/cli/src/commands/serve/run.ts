@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { type LogLevel, requireNoChain, sleep, TrunklineError } from "@trunkline/core";
+import { fileReason, isFolderSync, type LogLevel, requireNoChain, sleep, TrunklineError } from "@trunkline/core";
 import { type App, openApp } from "../../app/app.js";
 import { workspaceOf } from "../../app/folders.js";
 import { type CommandContext, isAtTerminal, loggerFor } from "../../terminal/context.js";
@@ -177,13 +177,21 @@ function requireFolders({ cwd }: CommandContext, { prompts, allowPath, allowWrit
   for (const [option, folders = []] of Object.entries(named)) {
     for (const folder of folders) {
       const path = resolve(cwd, folder);
-      const found = statSync(path, { throwIfNoEntry: false });
-      if (found?.isDirectory()) continue;
-      const what = found === undefined ? "does not exist" : "is not a folder";
-      throw new TrunklineError("USAGE", `${path}, given with ${option}, ${what}.`, {
+      if (isFolderSync(path)) continue;
+      throw new TrunklineError("USAGE", `${path}, given with ${option}, ${whyNoFolder(path)}.`, {
         hint: "Name an existing folder.",
       });
     }
+  }
+}
+
+function whyNoFolder(path: string): string {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined ? "does not exist" : "is not a folder";
+  } catch (error) {
+    const reason = fileReason(error);
+    if (reason === undefined) throw error;
+    return `cannot be opened: ${reason}`;
   }
 }
 

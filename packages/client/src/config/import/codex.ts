@@ -1,12 +1,12 @@
 // Codex keeps its servers in TOML and expands no variables; it has separate fields for values from the environment.
-import { isRecord, messageOf } from "@trunkline/core";
-import { parse, TomlError } from "smol-toml";
+import { isRecord } from "@trunkline/core";
+import { parseProgramText } from "../program-text.js";
 import type { ServerEntry } from "../written-entry.js";
 import { CALL_SECONDS, CONNECT_SECONDS, type EntryReader, entryOf, toolFilter } from "./entry-reader.js";
 import type { ImportSource } from "./imported-server.js";
 import { asItIs } from "./program-variables.js";
 import { joinOn } from "./programs.js";
-import { readServers, unreadable } from "./read-servers.js";
+import { readServers } from "./read-servers.js";
 
 export const codex: ImportSource = {
   id: "codex",
@@ -16,14 +16,7 @@ export const codex: ImportSource = {
   ],
   projectFiles: [".codex/config.toml"],
   parse: (text, context) => {
-    let root: Record<string, unknown>;
-    try {
-      root = parse(text.replace(/^\uFEFF/, ""));
-    } catch (error) {
-      if (!(error instanceof TomlError)) throw error;
-      const [reason = ""] = messageOf(error).split("\n");
-      throw unreadable(context.path, `line ${error.line}, column ${error.column}: ${reason}`, error);
-    }
+    const root = parseProgramText(text, "toml", context.path);
     return readServers(root.mcp_servers, { translate: asItIs, read: readEntry });
   },
 };

@@ -1,7 +1,15 @@
 // Finds and reads other programs' files. Starts nothing and writes nothing.
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { isRecord, isTrunklineError, nearestNames, systemCodeOf, TrunklineError } from "@trunkline/core";
+import {
+  fileReason,
+  isAbsent,
+  isRecord,
+  isTrunklineError,
+  nearestNames,
+  systemCodeOf,
+  TrunklineError,
+} from "@trunkline/core";
 import { foldersUpward } from "../config-files.js";
 import { codex } from "./codex.js";
 import type { ImportContext, ImportPlace, ImportSource, ParsedServers } from "./imported-server.js";
@@ -96,7 +104,7 @@ async function tryRead(
     if (text === undefined) return undefined;
     return source.parse(text, contextOf(path, options));
   } catch (error) {
-    if (!isTrunklineError(error, "CONFIG_INVALID") && !isTrunklineError(error, "IO")) throw error;
+    if (!isTrunklineError(error, "IO")) throw error;
     return { servers: [], skipped: [], problem: error };
   }
 }
@@ -129,9 +137,11 @@ async function readText(path: string, signal: AbortSignal | undefined): Promise<
   try {
     return await readFile(path, { encoding: "utf8", ...(signal === undefined ? {} : { signal }) });
   } catch (error) {
-    if (isAbsence(error)) return undefined;
-    if (!isRefusal(error)) throw error;
-    throw new TrunklineError("IO", `${path} is not readable.`, { cause: error, hint: "Check its permissions." });
+    if (isAbsent(error)) return undefined;
+    const reason = fileReason(error);
+    if (reason === undefined || signal?.aborted) throw error;
+    const hint = systemCodeOf(error) === "EISDIR" ? "Name a file inside it." : "Check its permissions.";
+    throw new TrunklineError("IO", `${path} cannot be read: ${reason}.`, { cause: error, hint });
   }
 }
 
@@ -140,15 +150,7 @@ async function isGitRoot(folder: string): Promise<boolean> {
     await stat(join(folder, ".git"));
     return true;
   } catch (error) {
-    if (isAbsence(error) || isRefusal(error)) return false;
-    throw error;
+    if (systemCodeOf(error) === undefined) throw error;
+    return false;
   }
-}
-
-function isAbsence(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR", "EISDIR"].includes(systemCodeOf(error) ?? "");
-}
-
-function isRefusal(error: unknown): boolean {
-  return ["EACCES", "EPERM"].includes(systemCodeOf(error) ?? "");
 }

@@ -1,6 +1,6 @@
 // Turns a file's text into servers; shared by all programs.
-import { isRecord, TrunklineError } from "@trunkline/core";
-import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
+import { isRecord } from "@trunkline/core";
+import { parseProgramText } from "../program-text.js";
 import { type InputDefinition, inputsOf, type ServerEntry } from "../written-entry.js";
 import { EntryReader, type Fields } from "./entry-reader.js";
 import type { ImportedServer, ParsedServers } from "./imported-server.js";
@@ -37,26 +37,7 @@ export function readServers(table: unknown, options: ReadServersOptions): Parsed
   return { servers, skipped };
 }
 
-/** Parses a JSON file as an object; accepts comments and trailing commas, as most programs do. */
+/** Parses a JSON file as an object. */
 export function parseJsonFile(text: string, path: string): Fields {
-  const errors: ParseError[] = [];
-  const bare = text.replace(/^\uFEFF/, "");
-  const root: unknown = parse(bare, errors, { allowTrailingComma: true, allowEmptyContent: true });
-  const [first] = errors;
-  if (first !== undefined) {
-    const before = bare.slice(0, first.offset);
-    const line = before.split("\n").length;
-    const column = first.offset - before.lastIndexOf("\n");
-    throw unreadable(path, `line ${line}, column ${column}: ${printParseErrorCode(first.error)}`);
-  }
-  if (root === undefined) return {};
-  if (!isRecord(root)) throw unreadable(path, "it does not contain an object");
-  return root;
-}
-
-export function unreadable(path: string, reason: string, cause?: unknown): TrunklineError {
-  return new TrunklineError("CONFIG_INVALID", `${path} cannot be read: ${reason}.`, {
-    ...(cause === undefined ? {} : { cause }),
-    hint: "Fix the file, or import from the other programs by name.",
-  });
+  return parseProgramText(text, "json", path);
 }

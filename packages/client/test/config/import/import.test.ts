@@ -247,7 +247,7 @@ describe("reading other programs' files", () => {
 
   it.each(IMPORT_SOURCES)("$id: finds no servers in an empty file and locates a syntax error", (source) => {
     expect(source.parse("", context)).toEqual({ servers: [], skipped: [] });
-    expect(() => source.parse("\n  {", context)).toThrow(/\/somewhere\/file cannot be read: line \d+, column \d+/);
+    expect(() => source.parse("\n  {", context)).toThrow(/\/somewhere\/file:2:\d+ cannot be used: it is not valid /);
   });
 });
 
@@ -400,7 +400,7 @@ describe("finding files", () => {
     write("home/.codex/config.toml", "[mcp_servers.a]\ncommand = 'x'");
     const found = await find("home/shop");
     expect(found.map(({ source, servers, problem }) => [source.id, servers.length, problem?.code])).toEqual([
-      ["cursor", 0, "CONFIG_INVALID"],
+      ["cursor", 0, "IO"],
       ["codex", 1, undefined],
     ]);
   });

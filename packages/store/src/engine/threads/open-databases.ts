@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { isTrunklineError, makeFolder, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { fileReason, isTrunklineError, makeFolder, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { prepareIndex, reachedSeq } from "../indexing/catch-up.js";
 import type { Indexer } from "../indexing/indexer.js";
 import { type Db, openDatabase } from "../sqlite/database.js";
@@ -43,10 +43,14 @@ export function openForWriting(folder: string, indexers: readonly Indexer[]): Da
   try {
     makeFolder(folder, 0o700);
   } catch (error) {
-    throw new TrunklineError("IO", `Cannot create the store's folder ${folder} (${systemCodeOf(error)}).`, {
-      cause: error,
-      hint: "Choose another folder with --store, or check the write permissions there.",
-    });
+    throw new TrunklineError(
+      "IO",
+      `Cannot create the store's folder ${folder}: ${fileReason(error) ?? messageOf(error)}.`,
+      {
+        cause: error,
+        hint: "Choose another folder with --store, or check the write permissions there.",
+      },
+    );
   }
   requireWritable(folder);
   keepPrivate(folder);
