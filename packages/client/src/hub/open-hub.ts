@@ -1,6 +1,7 @@
 // Opens a hub, by default with the configuration that the commands would use in this folder.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { TrunklineError } from "@trunkline/core";
 import { loadConfig } from "../config/load.js";
 import type { LoadedConfig } from "../config/loaded-config.js";
 import { approvalsIn, TrustStore } from "../config/trusted-files.js";
@@ -22,6 +23,12 @@ import type { HubOptions } from "./hub-options.js";
  * ```
  */
 export async function openHub(config?: LoadedConfig, options: HubOptions = {}): Promise<Hub> {
+  // Programs without types pass all sorts of things here.
+  if (config !== undefined && !Array.isArray(config?.servers)) {
+    throw new TrunklineError("INVALID_ARGUMENT", "openHub takes a configuration from loadConfig, or none.", {
+      hint: 'For a file: openHub(await loadConfig({ cwd, mcpPath: "mcp.json" })). For options alone: openHub(undefined, options).',
+    });
+  }
   const hub = config === undefined ? await hubForThisFolder(options) : new Hub(config, options);
   await hub.open();
   return hub;
@@ -32,7 +39,8 @@ async function hubForThisFolder(options: HubOptions): Promise<Hub> {
   const cwd = process.cwd();
   // biome-ignore lint/style/noProcessEnv: the caller asked for what the commands do, and they use the environment.
   const { env = process.env } = options;
-  const { home = resolve(cwd, env.TRUNKLINE_HOME || join(homedir(), ".trunkline")) } = options;
+  const userHome = (options.env && (env.HOME || env.USERPROFILE)) || homedir();
+  const { home = resolve(cwd, env.TRUNKLINE_HOME || join(userHome, ".trunkline")) } = options;
   const approvals = approvalsIn(new TrustStore(home), env);
   const config = await loadConfig({ cwd, env, home, signal: options.signal, ...approvals });
   return new Hub(config, { ...options, env, home });

@@ -121,6 +121,14 @@ describe("openHub without a configuration", () => {
     expect(await statesOf({ home: join(base, "other"), env, lazy: false })).toEqual({ other: "connected" });
   });
 
+  it("finds the user's settings below the HOME of another environment", async () => {
+    write(USER_SETTINGS, { mcpServers: { mine: hello() } });
+    write("someone/.trunkline/settings.json", { mcpServers: { theirs: hello() } });
+    expect(await statesOf({ env: { HOME: join(base, "someone") } })).toEqual({ theirs: "pending" });
+    expect(await statesOf({ env: { USERPROFILE: join(base, "someone") } })).toEqual({ theirs: "pending" });
+    expect(await statesOf({ env: {} })).toEqual({ mine: "pending" });
+  });
+
   it("has no servers if none is configured, and says how to add one", async () => {
     await using hub = await openHub();
     expect(hub.status()).toEqual([]);
@@ -128,6 +136,21 @@ describe("openHub without a configuration", () => {
     await expect(hub.call("mine.hello")).rejects.toMatchObject({
       code: "TOOL_NOT_FOUND",
       hint: expect.stringContaining("trunkline servers add"),
+    });
+  });
+
+  it.each([
+    ["options", { lazy: true }],
+    ["a file's content", { mcpServers: { mine: hello() } }],
+    ["a file's content in another dialect", { servers: { mine: hello() } }],
+    ["a path", "mcp.json"],
+    ["null", null],
+  ])("rejects %s in place of a loaded configuration, and says what to pass", async (_what, config) => {
+    // As a program without types would call it.
+    await expect(openHub(config as never)).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: "openHub takes a configuration from loadConfig, or none.",
+      hint: expect.stringContaining("openHub(undefined, options)"),
     });
   });
 
