@@ -17,4 +17,5 @@ export { approvePins, type HeldPin, reportPins, type ServerPinReport } from "./p
 export type { PinChange } from "./pins/pin-state.js";
 export type { Definition, PinKind } from "./pins/pinned-definition.js";
 export { heldError } from "./pins/server-pins.js";
+export { decodeBase64 } from "./results/base64.js";
 export { capText } from "./results/cap-text.js";

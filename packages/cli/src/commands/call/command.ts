@@ -13,6 +13,7 @@ export function addCall({ program, context, setExitCode }: Cli): void {
     .argument("[arguments...]", "name=Ada count:=3")
     .option("--json <object>", "all arguments as one JSON object")
     .option("--raw", "print the result as the server sent it, as JSON")
+    .option("-o, --output <file>", "save the image, audio or other binary of the result, or else its text; - is stdout")
     .addOption(secondsOption("how long the call may take without an answer or progress"))
     .option("--root <folder...>", "tell the server it may work in these folders")
     .addOption(mcpOption())

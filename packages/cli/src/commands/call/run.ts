@@ -4,13 +4,17 @@ import { RPC_CODES } from "@trunkline/protocol";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
+import { readableResult } from "../../terminal/result-blocks.js";
 import { readCallArguments, unlistedArguments } from "./call-arguments.js";
+import { checkOutput, saveResult } from "./save-result.js";
 
 export interface CallOptions {
   tool: string;
   pairs: string[];
   json?: string;
   raw?: boolean;
+  /** Where to save images, audio and other binaries of the result, or its text. */
+  output?: string;
   timeout?: number;
   root?: string[];
   mcp: string | undefined;
@@ -24,6 +28,7 @@ export async function call(context: CommandContext, options: CallOptions): Promi
     wanted: (server) => mayBelongTo(options.tool, server),
     roots: options.root,
   });
+  if (options.output !== undefined) await checkOutput(context, options.output);
   const hub = await app.hub();
   const tool = await hub.findTool(options.tool, signal);
   const args = readCallArguments(options, tool.inputSchema);
@@ -35,9 +40,14 @@ export async function call(context: CommandContext, options: CallOptions): Promi
       throw isAtTerminal(context) ? error : withAskingHint(error);
     });
   app.clearProgress();
-  const printed = options.raw ? printableJson(result.raw, 2) : result.text;
-  if (result.isError && !options.raw) context.note(printed);
-  else context.out(printed);
+  const readable = readableResult(result.raw);
+  const { output } = options;
+  const rest = output === undefined || result.isError ? readable.text : await saveResult(context, readable, output);
+  if (options.raw) context.out(printableJson(result.raw, 2));
+  else if (result.isError) context.note(readable.text);
+  else if (rest !== "" || output === undefined) context.out(rest);
+  if (readable.binaries.length > 0 && output === undefined && context.notePalette.isTerminal && !options.raw)
+    context.note("Save it with --output <file>.");
   return result.isError ? EXIT.failure : EXIT.success;
 }
 
