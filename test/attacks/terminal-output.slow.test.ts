@@ -69,11 +69,15 @@ beforeAll(async () => {
 afterAll(() => place[Symbol.dispose]());
 
 /** Runs a command whose stdout and stderr are a terminal, or a pipe. */
-async function run(args: readonly string[], isTTY: boolean): Promise<{ stdout: string; stderr: string }> {
+async function run(
+  args: readonly string[],
+  isTTY: boolean,
+  more: Readonly<Record<string, string>> = { NO_COLOR: "1" },
+): Promise<{ stdout: string; stderr: string }> {
   const stream = () => Object.assign(new PassThrough({ highWaterMark: 10_000_000 }), { isTTY });
   const [stdout, stderr, stdin] = [stream(), stream(), new PassThrough()];
   stdin.end();
-  const env = { PATH: process.env.PATH ?? "", HOME: place.home, TRUNKLINE_LOG_LEVEL: "debug", NO_COLOR: "1" };
+  const env = { PATH: process.env.PATH ?? "", HOME: place.home, TRUNKLINE_LOG_LEVEL: "debug", ...more };
   await runProgram(args, { stdin, stdout, stderr, env, cwd: place.cwd, userHome: place.home });
   return { stdout: String(stdout.read() ?? ""), stderr: String(stderr.read() ?? "") };
 }
@@ -121,6 +125,16 @@ describe("at a terminal", () => {
       expect(RAW.exec(stderr)?.[0]).toBeUndefined();
     },
   );
+
+  it.each(COMMANDS.map((args) => [args.join(" "), args] as const))("%s adds only its own colours", async (_, args) => {
+    const { stdout, stderr } = await run(args, true, { TERM: "xterm" });
+    for (const shown of [stdout, stderr]) {
+      const own = shown.replaceAll(/\p{Cc}\[(?:1|2|3[1-6]|1;31|22|39|22;39)m|\r\p{Cc}\[K/gu, "");
+      expect(RAW.exec(own)?.[0]).toBeUndefined();
+      // The server's red must not be taken for ours.
+      expect(shown).not.toContain("red \u001b[31m");
+    }
+  });
 
   it("shows what was escaped", async () => {
     const { stdout } = await run(["call", "x.say", ...SERVED], true);

@@ -1,5 +1,5 @@
 // The command line: which commands exist, how they run, and how failures are reported.
-import { isTrunklineError, printableLines, toTrunklineError } from "@trunkline/core";
+import { isTrunklineError, toTrunklineError } from "@trunkline/core";
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { EXIT, exitCodeOf } from "./app/exit-codes.js";
 import { type Cli, colorOption, mcpOption, type SetExitCode, unknownOptionHint } from "./commands/flags.js";
@@ -194,8 +194,8 @@ function report(error: unknown, context: CommandContext, { command, words }: Use
   return exitCodeOf(known.code);
 }
 
-function noteError({ notePalette, notePainted, redactor }: CommandContext, message: string): void {
-  notePainted(notePalette.error(printableLines(redactor.text(`trunkline: ${message}`))));
+function noteError({ note }: CommandContext, message: string): void {
+  note(`trunkline: ${message}`, "error");
 }
 
 /** By convention, the exit code shows which signal ended a process. */

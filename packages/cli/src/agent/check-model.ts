@@ -2,6 +2,7 @@
 import { createModel, textMessage } from "@trunkline/agent";
 import { formatMs, isTrunklineError, startDeadline, type TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
+import type { Page } from "../terminal/page.js";
 import { findModelSettings, type ModelSettings } from "./model-settings.js";
 
 interface ModelCheck {
@@ -80,15 +81,17 @@ export function jsonModel({ status, provider, model, endpoint, tookMs, error }: 
   };
 }
 
-export function* textModel({ status, provider, model, endpoint, tookMs, error }: ModelCheck): Generator<string> {
+export function showModel(page: Page, { status, provider, model, endpoint, tookMs, error }: ModelCheck): void {
+  const { palette } = page;
   const name = provider === undefined ? "not usable" : `${provider}/${model}`;
-  const at = endpoint === undefined ? "" : ` at ${endpoint}`;
+  const what = endpoint === undefined ? name : `${name} at ${endpoint}`;
+  page.gap();
   if (status === "ok") {
-    yield `✓ model  ${name}${at}`;
-    yield `    answered in ${formatMs(tookMs ?? 0)}`;
+    page.title("✓", "model", { what, colour: palette.success });
+    page.text(`answered in ${formatMs(tookMs ?? 0)}`, { indent: 4, colour: palette.dim });
     return;
   }
-  yield `✗ model  ${name}${at}`;
-  yield `    ${error?.code ?? "FAILED"}: ${error?.message ?? "no answer"}`;
-  if (error?.hint !== undefined) yield `    next: ${error.hint}`;
+  page.title("✗", "model", { what, colour: palette.error });
+  page.text(`${error?.code ?? "FAILED"}: ${error?.message ?? "no answer"}`, { indent: 4, colour: palette.error });
+  if (error?.hint !== undefined) page.text(`next: ${error.hint}`, { indent: 4 });
 }

@@ -8,6 +8,7 @@ import { type ContentStore, type Embedder, isFolderSync, messageOf, TrunklineErr
 import type { Backends, Exchange, Service } from "@trunkline/server";
 import type { Store } from "@trunkline/store";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
+import { meaningOf } from "../terminal/palette.js";
 import type { ExchangeOptions, OpenedService, ServiceSettings } from "./app-service.js";
 import { type GuardedPlaces, guardedPlaces, isProjectStore, storeFolder } from "./folders.js";
 import type { LiveConfig } from "./live-config.js";
@@ -409,7 +410,7 @@ function reportProblems(context: CommandContext, config: LoadedConfig, wanted: A
   for (const { severity, message, file, line, server, shadowing } of config.diagnostics) {
     if (server !== undefined && wanted?.(server) === false) continue;
     if (severity !== "note" || shadowing)
-      context.note(`${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})`);
+      context.note(`${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})`, meaningOf(severity));
   }
   if (config.servers.length > 0) return;
   throw new TrunklineError(

@@ -12,7 +12,7 @@ import {
   systemClock,
 } from "@trunkline/core";
 import { Interrupts } from "./interrupts.js";
-import { type ColourMode, type Palette, paletteFor } from "./palette.js";
+import { type ColourMode, type Meaning, type Palette, paletteFor } from "./palette.js";
 import type { ProgramIo } from "./program-io.js";
 
 export interface CommandContext {
@@ -49,9 +49,9 @@ export interface CommandContext {
   outPainted(line: string): void;
   /**
    * Prints a line for the user to stderr. It can contain names from a project's file, so control characters are made
-   * visible.
+   * visible. `meaning` gives it a colour.
    */
-  note(line: string): void;
+  note(line: string, meaning?: Meaning): void;
   /** Prints a line with colours for the user to stderr. Its text must already be printable. */
   notePainted(line: string): void;
 }
@@ -86,7 +86,11 @@ export function createContext(io: ProgramIo): CommandContext {
     hasPipedInput: () => io.hasPipedInput?.() ?? io.stdin.isTTY !== true,
     out: (line) => void io.stdout.write(`${io.stdout.isTTY === true ? printableLines(line) : line}\n`),
     outPainted: (line) => void io.stdout.write(`${line}\n`),
-    note: (line) => void io.stderr.write(`${printableLines(redactor.text(line))}\n`),
+    note: (line, meaning) => {
+      const shown = printableLines(redactor.text(line));
+      const colour = meaning === undefined ? undefined : paletteFor(io.stderr, env, colourMode)[meaning];
+      io.stderr.write(`${colour === undefined ? shown : colour(shown)}\n`);
+    },
     notePainted: (line) => void io.stderr.write(`${redactor.text(line)}\n`),
   };
 }

@@ -9,6 +9,14 @@ export type ColourMode = (typeof COLOUR_MODES)[number];
 /** Colours a text, or returns it unchanged. The text must already be printable. */
 type Colour = (text: string) => string;
 
+/** The colours that a whole line can have. */
+export type Meaning = "error" | "warning" | "success" | "heading" | "dim";
+
+/** Returns what the severity of a diagnostic looks like. */
+export function meaningOf(severity: "error" | "warning" | "note"): Meaning {
+  return severity === "note" ? "dim" : severity;
+}
+
 /** The colours for one stream. */
 export interface Palette {
   /** Whether the stream is a terminal. Untrusted text has to be made printable for one, with or without colours. */

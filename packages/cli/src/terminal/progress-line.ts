@@ -21,7 +21,9 @@ interface Screen {
 /** Returns the progress line on stderr, or undefined if there is no terminal that can erase a line. */
 export function progressLineFor(context: Pick<CommandContext, "io" | "env" | "notePalette">): ProgressLine | undefined {
   const { stderr } = context.io;
-  if (stderr.isTTY !== true || context.env.TERM === "dumb") return undefined;
+  // Every terminal that can erase a line says its name.
+  const { TERM: term } = context.env;
+  if (stderr.isTTY !== true || term === "dumb" || (!term && process.platform !== "win32")) return undefined;
   return new ProgressLine(stderr, context.notePalette.accent);
 }
 

@@ -26,6 +26,8 @@ export function columnsOf({ isTTY, columns }: Pick<OutputStream, "isTTY" | "colu
   return isTTY === true ? columns || 80 : Number.POSITIVE_INFINITY;
 }
 
+const NO_BREAK = "\u00a0";
+
 export interface WrapOptions {
   readonly columns: number;
   /** What the first line begins with. */
@@ -48,7 +50,7 @@ export function wrap(text: string, { columns, indent = "", hang = indent }: Wrap
 
 function wrapLine(text: string, { columns, indent, hang }: Required<WrapOptions>): string[] {
   const whole = `${indent}${text}`;
-  if (widthOf(whole) <= columns) return [whole.trimEnd()];
+  if (widthOf(whole) <= columns) return [breakable(whole.trimEnd())];
   // On a very narrow terminal indentation costs too much.
   const rest = widthOf(hang) + NARROWEST > columns ? hang.slice(0, Math.max(0, columns - NARROWEST)) : hang;
   const lines: string[] = [];
@@ -63,5 +65,14 @@ function wrapLine(text: string, { columns, indent, hang }: Required<WrapOptions>
     } else line = next;
     isEmpty = false;
   }
-  return [...lines, line];
+  return [...lines, line].map(breakable);
+}
+
+/** Keeps the words of a text on one line: `2 ms`. */
+export function unbroken(text: string): string {
+  return text.replaceAll(" ", NO_BREAK);
+}
+
+function breakable(line: string): string {
+  return line.replaceAll(NO_BREAK, " ");
 }

@@ -34,6 +34,8 @@ interface ConnectFailure {
   noise?: string | undefined;
   /** Unset variables that the server's entry refers to. */
   missing: readonly string[];
+  /** How long the attempt was allowed to take: the time limit of the entry, or of all servers together. */
+  timeoutMs: number;
 }
 
 /** The causes `doctor` tells apart. */
@@ -88,10 +90,10 @@ interface Explanation {
   cause: ConnectCause;
 }
 
-function explain(error: unknown, { server, exit, stderr, noise }: ConnectFailure): Explanation {
+function explain(error: unknown, { server, exit, stderr, noise, timeoutMs }: ConnectFailure): Explanation {
   const { name } = server;
   if (isTrunklineError(error, "TIMEOUT") || (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)) {
-    const seconds = server.connectTimeoutMs / 1000;
+    const seconds = timeoutMs / 1000;
     if (noise !== undefined) {
       return {
         code: "PROTOCOL",
@@ -104,7 +106,7 @@ function explain(error: unknown, { server, exit, stderr, noise }: ConnectFailure
     return {
       code: "TIMEOUT",
       message: `Server "${name}" did not answer within ${seconds} s.${words === undefined ? "" : ` Last stderr output: ${words}`}`,
-      hint: `Is it an MCP server? If it just needs longer, set "timeout": ${Math.min(600, seconds * 2)} in its entry.`,
+      hint: `Is it an MCP server? If it just needs longer, set "timeout": ${Math.min(600, (server.connectTimeoutMs / 1000) * 2)} in its entry.`,
       cause: "timeout",
     };
   }

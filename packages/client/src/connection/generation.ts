@@ -145,11 +145,11 @@ export async function connectGeneration(launched: Launched, options: AttemptOpti
   } catch (error) {
     await options.onFailed();
     if (!(transport instanceof StdioTransport))
-      throw connectError(error, { server: definition, missing, exit: undefined, stderr: [] });
+      throw connectError(error, { server: definition, missing, timeoutMs, exit: undefined, stderr: [] });
     // After a timeout the process is still shutting down: wait, so no caller sees an orphan.
     await transport.close();
     const { exit, stderrTail, firstNoise } = transport;
-    throw connectError(error, { server: definition, missing, exit, stderr: stderrTail, noise: firstNoise });
+    throw connectError(error, { server: definition, missing, timeoutMs, exit, stderr: stderrTail, noise: firstNoise });
   }
 }
 

@@ -194,7 +194,7 @@ export class ToolNames<T extends ToolKey = ToolKey> {
   }
 
   /** A name that {@link resolve} understands: dotted if that is unambiguous. */
-  #address(tool: ToolKey): string {
+  address(tool: ToolKey): string {
     const styles = ["dotted", "prefixed", "wire", "uri", "hyphenated"] as const;
     const style = styles.find((candidate) => {
       const name = this.name(tool, candidate);
@@ -204,7 +204,7 @@ export class ToolNames<T extends ToolKey = ToolKey> {
   }
 
   #ambiguous(name: string, tools: readonly ToolKey[]): TrunklineError {
-    const candidates = tools.map((tool) => this.#address(tool)).sort(byCodeUnit);
+    const candidates = tools.map((tool) => this.address(tool)).sort(byCodeUnit);
     const listed = candidates.slice(0, LISTED_CANDIDATES).join(", ");
     const more = candidates.length - LISTED_CANDIDATES;
     return new TrunklineError(
@@ -235,7 +235,7 @@ export class ToolNames<T extends ToolKey = ToolKey> {
       .filter(({ distance }) => distance < Number.POSITIVE_INFINITY)
       .sort((a, b) => a.distance - b.distance || byCodeUnit(dottedName(a.tool), dottedName(b.tool)))
       .slice(0, SUGGESTIONS)
-      .map(({ tool }) => (style === "dotted" ? this.#address(tool) : this.name(tool, style)));
+      .map(({ tool }) => (style === "dotted" ? this.address(tool) : this.name(tool, style)));
   }
 
   #nearestGlobs(pattern: string): string[] {

@@ -4,6 +4,7 @@ import { reportPins } from "@trunkline/client/internal";
 import { printable } from "@trunkline/core";
 import { workspaceOf } from "../../app/folders.js";
 import type { CommandContext } from "../../terminal/context.js";
+import type { Page } from "../../terminal/page.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 
 /** What is safe by default and what is not, in one sentence each. */
@@ -37,11 +38,13 @@ export function jsonSafety({ trust, definitions, folders }: Safety): Record<stri
   return { trust, definitions, allowed_folders: folders };
 }
 
-export function* textSafety(safety: Safety): Generator<string> {
+export function showSafety(page: Page, safety: Safety): void {
   const subjects = Object.keys(LABELS) as (keyof Safety)[];
   const width = Math.max(...subjects.map((subject) => LABELS[subject].length));
-  yield "Safety";
-  for (const subject of subjects) yield `  ${LABELS[subject].padEnd(width)}  ${safety[subject]}`;
+  page.gap();
+  page.text("Safety", { colour: page.palette.heading });
+  for (const subject of subjects)
+    page.text(`${LABELS[subject].padEnd(width)}  ${safety[subject]}`, { indent: 2, hang: width + 4 });
 }
 
 function foldersLine(context: Pick<CommandContext, "cwd" | "home" | "userHome">, { settings }: LoadedConfig): string {

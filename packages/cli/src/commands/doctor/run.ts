@@ -1,12 +1,15 @@
-import type { ServerState } from "@trunkline/client";
-import { printableJson, printableLines } from "@trunkline/core";
-import { checkModel, jsonModel, textModel } from "../../agent/check-model.js";
+import type { Hub, ServerState } from "@trunkline/client";
+import { printable, printableJson } from "@trunkline/core";
+import { checkModel, jsonModel, showModel } from "../../agent/check-model.js";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { type Findings, jsonReport, textReport } from "./doctor-report.js";
-import { jsonSafety, safetyOf, textSafety } from "./doctor-safety.js";
+import { Page } from "../../terminal/page.js";
+import { progressLineFor } from "../../terminal/progress-line.js";
+import { jsonReport } from "./doctor-report.js";
+import { jsonSafety, safetyOf, showSafety } from "./doctor-safety.js";
+import { showHead, showRest, showServer } from "./doctor-text.js";
 
 export interface DoctorOptions {
   format: "text" | "json";
@@ -20,42 +23,69 @@ export interface DoctorOptions {
 /** An unapproved server was not checked, so it does not count as working either. */
 const NOT_WORKING: ReadonlySet<ServerState> = new Set<ServerState>(["failed", "needs-auth", "untrusted", "pending"]);
 
-/** Checks the configuration, connects every server and asks the model, all in parallel and within the deadline. */
+/**
+ * Checks the configuration, connects every server and asks the model, all in parallel and within the deadline. The text
+ * report shows each server as soon as it is known.
+ */
 export async function doctor(context: CommandContext, options: DoctorOptions): Promise<number> {
+  const { signal, version } = context;
   await using app = openApp(context, { mcp: options.mcp, checkWithinMs: options.timeout * 1000 });
   const [config, hub] = [await app.config(), await app.hub()];
+  const page = options.format === "json" ? undefined : new Page(context);
+  if (page !== undefined) showHead(page, { version, config });
   const [model] = await Promise.all([
     checkModel(context, { timeoutMs: options.timeout * 1000 }),
-    hub.connect(undefined, context.signal),
+    connectAll(context, hub, (name) => {
+      const status = hub.status().find((server) => server.name === name);
+      if (page === undefined || status === undefined) return;
+      const names = hub.names();
+      showServer(page, status, { tools: hub.tools(), addressOf: (tool) => names.address(tool) });
+    }),
   ]);
-  context.signal.throwIfAborted();
-  const findings: Findings = {
-    version: context.version,
-    cwd: context.cwd,
-    home: context.home,
-    config,
-    servers: hub.status(),
-    tools: hub.tools(),
-    renamed: hub.names().renamed(),
-  };
+  signal.throwIfAborted();
+  const servers = hub.status();
+  const renamed = hub.names().renamed();
   const safety = await safetyOf(context, config);
-  if (options.format === "json") {
-    const checked = { ...jsonReport(findings), safety: jsonSafety(safety) };
-    const report = { ...checked, ...(model === undefined ? {} : { model: jsonModel(model) }) };
+  if (page === undefined) {
+    const { cwd, home } = context;
+    const checked = jsonReport({ version, cwd, home, config, servers, tools: hub.tools(), renamed });
+    const report = {
+      ...checked,
+      safety: jsonSafety(safety),
+      ...(model === undefined ? {} : { model: jsonModel(model) }),
+    };
     context.out(printableJson(context.redactor.value(report), options.pretty ? 2 : undefined));
   } else {
-    const lines = [
-      ...textReport(findings),
-      ...(model === undefined ? [] : ["", ...textModel(model)]),
-      ...["", ...textSafety(safety)],
-    ];
-    for (const line of lines) context.out(printableLines(context.redactor.text(line)));
+    showRest(page, { servers, renamed });
+    if (model !== undefined) showModel(page, model);
+    showSafety(page, safety);
   }
   await keepTools(context, hub);
   const failed =
     (model !== undefined && model.status !== "ok") ||
-    findings.servers.some(({ state, toolsError }) => NOT_WORKING.has(state) || toolsError !== undefined) ||
+    servers.some(({ state, toolsError }) => NOT_WORKING.has(state) || toolsError !== undefined) ||
     config.rejected.length > 0 ||
     config.diagnostics.some(({ severity, server }) => severity !== "note" && server === undefined);
   return failed && options.strict ? EXIT.failure : EXIT.success;
+}
+
+/** Connects all servers at once. Reports each one when its result is known, and shows on a terminal what is missing. */
+async function connectAll(context: CommandContext, hub: Hub, onKnown: (server: string) => void): Promise<void> {
+  const { signal } = context;
+  using line = progressLineFor(context);
+  const waiting = new Set(hub.status().map(({ name }) => name));
+  const spin = () => {
+    if (waiting.size > 0) line?.spin(context.redactor.text(`checking ${[...waiting].map(printable).join(", ")} …`));
+  };
+  spin();
+  await Promise.all(
+    [...waiting].map(async (name) => {
+      await hub.connect([name], signal);
+      if (signal.aborted) return;
+      waiting.delete(name);
+      line?.clear();
+      onKnown(name);
+      spin();
+    }),
+  );
 }

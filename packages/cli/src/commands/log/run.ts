@@ -5,6 +5,7 @@ import { EXIT } from "../../app/exit-codes.js";
 import { storeFolder } from "../../app/folders.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { shownBytes } from "../../terminal/output.js";
+import { columnsOf, unbroken, wrap } from "../../terminal/text-width.js";
 
 export interface LogOptions {
   store: string | undefined;
@@ -16,21 +17,24 @@ export interface LogOptions {
   format: "text" | "json";
 }
 
+/** In columns. Terminals with less room get less space for names, and the time without the date. */
 const WIDTHS = { client: 20, operation: 28, duration: 8, size: 9 };
+const NARROW_WIDTHS = { client: 12, operation: 22, duration: 7, size: 8 };
+const WIDE_COLUMNS = 100;
 
 /** Prints the last calls, and with `follow` each new one, until Ctrl-C. */
 export async function log(context: CommandContext, options: LogOptions): Promise<number> {
   const { signal } = context;
   const folder = journalFolder(context.home, storeFolder(context, options.store));
   const isWanted = filterOf(options);
-  const show = options.format === "json" ? jsonOf : lineOf;
+  const show = options.format === "json" ? (call: CallRecord) => context.out(jsonOf(call)) : linePrinter(context);
   const { calls, position } = await readJournal({ folder, limit: options.limit, isWanted, signal });
-  for (const call of calls) context.out(show(call));
+  for (const call of calls) show(call);
   if (!options.follow) {
     if (calls.length === 0) context.note(nothingText(folder, options));
     return EXIT.success;
   }
-  for await (const call of followJournal({ folder, position, signal })) if (isWanted(call)) context.out(show(call));
+  for await (const call of followJournal({ folder, position, signal })) if (isWanted(call)) show(call);
   return EXIT.success;
 }
 
@@ -48,17 +52,28 @@ function nothingText(folder: string, { client, operation, failed }: LogOptions):
     : "No matching call has been recorded.";
 }
 
-/** Formats a call in columns of fixed width, so later lines align too. */
-function lineOf(call: CallRecord): string {
-  const { client, operation, durationMs, sizeBytes, outcome, code } = call;
-  return [
-    timeOf(call.atMs),
-    printable(client).padEnd(WIDTHS.client),
-    printable(operation).padEnd(WIDTHS.operation),
-    durationOf(durationMs).padStart(WIDTHS.duration),
-    shownBytes(sizeBytes).padStart(WIDTHS.size),
-    code === undefined ? outcome : `${outcome} ${printable(code)}`,
-  ].join("  ");
+/** Returns what prints a call in columns of fixed width, so later lines align too. */
+function linePrinter({ io, palette, outPainted }: CommandContext): (call: CallRecord) => void {
+  const columns = columnsOf(io.stdout);
+  const isNarrow = columns < WIDE_COLUMNS;
+  const widths = isNarrow ? NARROW_WIDTHS : WIDTHS;
+  let lastDay = "";
+  return ({ atMs, client, operation, durationMs, sizeBytes, outcome, code }) => {
+    const { day, time } = timeOf(atMs);
+    if (isNarrow && day !== lastDay) outPainted(palette.dim(day));
+    lastDay = day;
+    const result = code === undefined ? outcome : `${outcome} ${printable(code)}`;
+    const colour = outcome === "ok" ? palette.success : outcome === "error" ? palette.error : palette.warning;
+    const line = [
+      palette.dim(isNarrow ? time : `${day} ${time}`),
+      printable(client).padEnd(widths.client),
+      palette.accent(printable(operation)) + " ".repeat(Math.max(0, widths.operation - printable(operation).length)),
+      unbroken(durationOf(durationMs).padStart(widths.duration)),
+      unbroken(shownBytes(sizeBytes).padStart(widths.size)),
+      colour(unbroken(result)),
+    ].join("  ");
+    for (const each of wrap(line, { columns, hang: "          " })) outPainted(each);
+  };
 }
 
 function jsonOf({ atMs, client, operation, durationMs, sizeBytes, outcome, code }: CallRecord): string {
@@ -73,11 +88,13 @@ function jsonOf({ atMs, client, operation, durationMs, sizeBytes, outcome, code 
   });
 }
 
-function timeOf(atMs: number): string {
-  const time = new Date(atMs);
+function timeOf(atMs: number): { day: string; time: string } {
+  const at = new Date(atMs);
   const two = (value: number) => String(value).padStart(2, "0");
-  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
-  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+  return {
+    day: `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`,
+    time: `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`,
+  };
 }
 
 function durationOf(ms: number): string {

@@ -22,7 +22,9 @@ import { EXIT } from "../../app/exit-codes.js";
 import { checkScope, defaultTarget, type ScopeOptions, type WriteTarget, writeConfig } from "../../app/write-config.js";
 import { commandLine } from "../../terminal/command-line.js";
 import type { CommandContext } from "../../terminal/context.js";
+import { meaningOf, type Palette } from "../../terminal/palette.js";
 import { table } from "../../terminal/table.js";
+import { columnsOf } from "../../terminal/text-width.js";
 
 export interface AddOptions extends ScopeOptions {
   name: string;
@@ -96,7 +98,7 @@ export async function listServers(
     a.name < b.name ? -1 : 1,
   );
   for (const { severity, message, shadowing } of config.diagnostics) {
-    if (severity !== "note" || shadowing) context.note(`${severity}: ${message}`);
+    if (severity !== "note" || shadowing) context.note(`${severity}: ${message}`, meaningOf(severity));
   }
   if (options.json) {
     context.out(printableJson(context.redactor.value(listed.map(({ what: _, ...rest }) => rest)), 2));
@@ -106,17 +108,32 @@ export async function listServers(
     context.note("No MCP server is configured. Add one: trunkline servers add <name> -- <command…>");
     return EXIT.success;
   }
+  const { palette, redactor } = context;
   const rows = listed.map(({ name, state, what, scope, file }) => [
-    printable(name),
-    state,
-    context.redactor.text(what),
-    `${scope}: ${file}`,
+    palette.heading(printable(name)),
+    stateColour(palette, state)(state),
+    printable(redactor.text(what)),
+    palette.dim(printable(`${scope}: ${file}`)),
   ]);
-  for (const line of table(rows)) context.out(line);
+  const columns = columnsOf(context.io.stdout);
+  for (const line of table(rows, { columns, fixed: 2 })) context.outPainted(line);
   if (listed.some(({ state }) => state === "untrusted")) {
     context.note("`trunkline trust` shows untrusted servers and asks for approval.");
   }
   return EXIT.success;
+}
+
+function stateColour(palette: Palette, state: string): (text: string) => string {
+  switch (state) {
+    case "enabled":
+      return palette.success;
+    case "untrusted":
+      return palette.warning;
+    case "invalid":
+      return palette.error;
+    default:
+      return palette.dim;
+  }
 }
 
 function listedServer(server: ServerDefinition) {

@@ -5,6 +5,7 @@ import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";
 import type { CommandContext } from "../../terminal/context.js";
+import { Page } from "../../terminal/page.js";
 import { table } from "../../terminal/table.js";
 import { type ToolCost, toolCosts } from "./token-cost.js";
 
@@ -46,7 +47,10 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
         2,
       ),
     );
-  else for (const tool of found) context.out(describe(tool));
+  else {
+    const page = new Page(context);
+    for (const tool of found) describe(page, tool);
+  }
   reportHeld(context, hub, wanted);
   await keepTools(context, hub);
   return EXIT.success;
@@ -68,7 +72,7 @@ function reportFailures(context: CommandContext, hub: Hub, wanted: readonly stri
     .filter(({ name, state }) => state !== "connected" && state !== "disabled" && (wanted?.includes(name) ?? true));
   for (const { name, state, error } of missing) {
     if (state === "untrusted") continue;
-    context.note(`${name}: ${error?.message ?? state}`);
+    context.note(`${name}: ${error?.message ?? state}`, "error");
     if (state === "needs-auth" && error?.hint !== undefined) context.note(`  ${error.hint}`);
   }
   if (missing.some(({ state }) => state !== "untrusted")) context.note("`trunkline doctor` says what to do.");
@@ -98,10 +102,10 @@ function toJson(tool: SourcedTool, hub: Hub) {
   };
 }
 
-function describe(tool: SourcedTool): string {
+function describe(page: Page, tool: SourcedTool): void {
   const [summary = ""] = (tool.description ?? "").trim().split("\n");
-  const line = printable(`${dottedName(tool)}${signatureOf(tool.inputSchema)}`);
-  return summary === "" ? line : `${line}\n    ${printable(summary)}`;
+  page.named(dottedName(tool), signatureOf(tool.inputSchema));
+  if (summary !== "") page.text(summary, { indent: 4, hang: 4, colour: page.palette.dim });
 }
 
 async function printCosts(
