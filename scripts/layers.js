@@ -39,7 +39,7 @@ export const LAYERS = {
       channel: [],
       results: [],
       config: ["names"],
-      auth: ["config"],
+      auth: ["channel", "config"],
       connection: ["auth", "channel", "config", "results"],
       pins: ["auth", "config", "names"],
       hub: ["auth", "channel", "config", "connection", "names", "pins", "results"],

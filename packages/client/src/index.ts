@@ -11,7 +11,6 @@
  * ```
  */
 export { isTrunklineError, TrunklineError } from "@trunkline/core";
-export type { SignIn, SignInRequest } from "./auth/sign-in.js";
 export type {
   Abilities,
   CallProgress,
@@ -20,6 +19,8 @@ export type {
   QuestionContext,
   Root,
   ServerLog,
+  SignIn,
+  SignInRequest,
 } from "./channel/channel.js";
 export { validateForm } from "./channel/forms/form-check.js";
 export type { FormField } from "./channel/forms/form-fields.js";

@@ -3,6 +3,7 @@
  * `@trunkline/client` or `@trunkline/client/config`.
  */
 export { forgetSignIn, type KeptSignIn, readSignIn } from "./auth/kept-sign-ins.js";
+export { authenticateTool, SIGN_IN_TOOL } from "./auth/sign-in-tool.js";
 export type { FieldValue } from "./channel/forms/form-fields.js";
 export { describeField, parseText } from "./channel/forms/form-text.js";
 export type { UrlElicitation } from "./channel/forms/typed-channel.js";

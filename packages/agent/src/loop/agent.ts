@@ -35,6 +35,11 @@ export interface AgentRequest {
   /** The conversation so far, ending with the prompt. */
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
+  /**
+   * Returns tools that became available during the run, such as those of a server after a sign-in. Called before each
+   * turn; tools whose name is already in use are ignored.
+   */
+  readonly moreTools?: (() => readonly Tool[]) | undefined;
   /** Called for one tool call at a time, even when sub-agents run in parallel. */
   readonly approve: Approver;
   readonly limits?: BudgetLimits | undefined;

@@ -35,7 +35,8 @@ export async function startAgent(parent: AgentRequest, task: SubAgentTask): Prom
   return await findAgent(task.agent).run({
     model: parent.model,
     messages: [textMessage("user", task.prompt)],
-    tools: chosen(parent.tools, task.tools),
+    tools: chosen([...parent.tools, ...newTools(parent)], task.tools),
+    ...(task.tools === undefined ? { moreTools: parent.moreTools } : {}),
     approve: parent.approve,
     budget,
     depth,
@@ -48,6 +49,11 @@ export async function startAgent(parent: AgentRequest, task: SubAgentTask): Prom
     onEvent: parent.onEvent,
     signal: task.signal ?? parent.signal,
   });
+}
+
+function newTools({ tools, moreTools }: AgentRequest): readonly Tool[] {
+  const names = new Set(tools.map(({ name }) => name));
+  return (moreTools?.() ?? []).filter(({ name }) => !names.has(name));
 }
 
 function chosen(tools: readonly Tool[], names: readonly string[] | undefined): readonly Tool[] {

@@ -24,7 +24,6 @@ export const reactAgent: Agent = {
 async function work(run: Run): Promise<AgentResult> {
   const { format } = run.request;
   const frames = run.tools.length > 0 ? [textMessage("system", FRAME_NOTE)] : [];
-  const system = [textMessage("system", reactPrompt(run.tools, format)), ...frames];
   const failures = new Failures();
   const lastWord = (ended: "budget" | "stuck", why?: string) =>
     // The last word does not have to follow the protocol.
@@ -32,7 +31,7 @@ async function work(run: Run): Promise<AgentResult> {
   let formProblems = 0;
   for (let number = 1; ; number++) {
     if (run.budget.spent !== undefined) return await lastWord("budget");
-    const step = await nextStep(run, system);
+    const step = await nextStep(run, [textMessage("system", reactPrompt(run.tools, format)), ...frames]);
     if (step === OUT_OF_TIME) return await lastWord("budget");
     if (step.thought !== "") run.emit({ type: "reasoning", text: `${step.thought}\n` });
     if (step.type === "answer") {

@@ -47,7 +47,7 @@ export class Run {
   readonly budget: Budget;
   readonly depth: number;
   readonly frameKey: string;
-  readonly tools: readonly Tool[];
+  readonly #tools: readonly Tool[];
   readonly #messages: Message[];
   #turns = 0;
   #usage: TokenUsage = NO_USAGE;
@@ -57,8 +57,16 @@ export class Run {
     this.budget = request.budget ?? new Budget(request.limits);
     this.depth = request.depth ?? 0;
     this.frameKey = request.frameKey ?? createFrameKey();
-    this.tools = tools;
+    this.#tools = tools;
     this.#messages = closeOpenCalls(request.messages);
+  }
+
+  /** The tools that the model has now. */
+  get tools(): readonly Tool[] {
+    const more = this.request.moreTools?.() ?? [];
+    const names = new Set(this.#tools.map(({ name }) => name));
+    const fresh = more.filter(({ name }) => !names.has(name) && names.add(name));
+    return fresh.length === 0 ? this.#tools : [...this.#tools, ...fresh];
   }
 
   get messages(): readonly Message[] {

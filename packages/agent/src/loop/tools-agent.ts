@@ -33,13 +33,13 @@ export const toolsAgent: Agent = {
 };
 
 async function work(run: Run): Promise<AgentResult> {
-  const tools = modelTools(run.tools);
-  const again = { tools, system: systemOf(run.request, tools.length > 0) };
   const failures = new Failures();
-  // With tools present, several providers reject a response format or treat it as a ban on tool calls, so only the
-  // prompt asks for it.
-  const format = tools.length === 0 ? run.request.format : undefined;
   for (;;) {
+    const tools = modelTools(run.tools);
+    const again = { tools, system: systemOf(run.request, tools.length > 0) };
+    // With tools present, several providers reject a response format or treat it as a ban on tool calls, so only the
+    // prompt asks for it.
+    const format = tools.length === 0 ? run.request.format : undefined;
     if (run.budget.spent !== undefined) return await endWithLastWord(run, { ...again, ended: "budget" });
     const turn = await run.timed((signal) => run.turn([...again.system, ...run.messages], { tools, format, signal }));
     if (turn === OUT_OF_TIME) return await endWithLastWord(run, { ...again, ended: "budget" });

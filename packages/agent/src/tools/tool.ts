@@ -178,6 +178,8 @@ export function oneAtATime(approve: Approver): Approver {
 /** Tools whose running calls can be cancelled while the run continues. */
 export interface CancellableTools {
   readonly tools: readonly Tool[];
+  /** Wraps a tool that was added later. */
+  wrap(tool: Tool): Tool;
   /** Cancels all running calls and tells the model. Returns how many there were. */
   cancelRunning(): number;
 }
@@ -185,23 +187,25 @@ export interface CancellableTools {
 /** Wraps tools so that running calls can be cancelled. */
 export function cancellableTools(tools: readonly Tool[]): CancellableTools {
   const running = new Set<AbortController>();
+  const wrap = (tool: Tool): Tool => ({
+    ...tool,
+    async call(args, options) {
+      const own = new AbortController();
+      running.add(own);
+      const signal = options.signal === undefined ? own.signal : AbortSignal.any([options.signal, own.signal]);
+      try {
+        return await abortable(own.signal, tool.call(args, { ...options, signal }));
+      } catch (error) {
+        // Report our reason, no matter which error the tool threw.
+        throw own.signal.aborted ? own.signal.reason : error;
+      } finally {
+        running.delete(own);
+      }
+    },
+  });
   return {
-    tools: tools.map((tool) => ({
-      ...tool,
-      async call(args, options) {
-        const own = new AbortController();
-        running.add(own);
-        const signal = options.signal === undefined ? own.signal : AbortSignal.any([options.signal, own.signal]);
-        try {
-          return await abortable(own.signal, tool.call(args, { ...options, signal }));
-        } catch (error) {
-          // Report our reason, no matter which error the tool threw.
-          throw own.signal.aborted ? own.signal.reason : error;
-        } finally {
-          running.delete(own);
-        }
-      },
-    })),
+    tools: tools.map(wrap),
+    wrap,
     cancelRunning() {
       const count = running.size;
       for (const call of running) call.abort(new TrunklineError("ABORTED", "The call was cancelled."));

@@ -2,7 +2,7 @@ import { findAgent, type Message, type Model } from "@trunkline/agent";
 import { TrunklineError } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../collect.js";
-import { fakeTool, resultTexts, scripted } from "../tools.js";
+import { fakeTool, resultTexts, scripted, watchedModel } from "../tools.js";
 
 const agent = findAgent("tools");
 
@@ -152,5 +152,41 @@ describe("the agent `tools`", () => {
     const result = await agent.run(request);
     expect(result.text).toBe("whole");
     expect(request.events.map(({ type }) => type)).toEqual(["turn", "note", "text", "restart", "text"]);
+  });
+});
+
+describe("tools that become available during a run", () => {
+  it.each(["tools", "react"])("can be called by the agent `%s` in its next turn", async (name) => {
+    const more: ReturnType<typeof fakeTool>[] = [];
+    const signIn = fakeTool("sec.authenticate", () => {
+      more.push(fakeTool("sec.look"));
+      return { text: "Signed in." };
+    });
+    const lines = ["sec_authenticate", "sec_look"].map((tool) =>
+      name === "tools" ? { tool } : { text: JSON.stringify({ thought: "", action: { tool, args: {} } }) },
+    );
+    const end = name === "tools" ? { text: "done" } : { text: '{"thought": "", "answer": "done"}' };
+    const model = watchedModel(...lines, end);
+    const request = scripted([], { model, tools: [signIn], moreTools: () => [signIn, ...more] });
+    expect(await findAgent(name).run(request)).toMatchObject({ text: "done", turns: 3 });
+    expect(more[0]?.calls).toHaveLength(1);
+    const offered = model.requests.map(({ tools = [], messages }) =>
+      name === "tools"
+        ? tools.map((tool) => tool.name).join()
+        : messages[0]?.parts.map((part) => "text" in part && part.text.match(/sec_\w+(?=:)/g)?.join()).join(),
+    );
+    expect(offered).toEqual(["sec_authenticate", "sec_authenticate,sec_look", "sec_authenticate,sec_look"]);
+  });
+
+  it("are given to a sub-agent that is started later", async () => {
+    const look = fakeTool("sec.look");
+    const model = watchedModel(
+      { tool: "delegate", args: { task: "look", tools: ["sec.look"] } },
+      { tool: "sec.look" },
+      { text: "seen" },
+      { text: "done" },
+    );
+    await agent.run(scripted([], { model, tools: [], moreTools: () => [look], delegate: true }));
+    expect(look.calls).toHaveLength(1);
   });
 });

@@ -48,6 +48,7 @@ export function createAgentChannel(context: CommandContext, options: AgentChanne
     ...person,
     name: "agent",
     abilities: { ...person.abilities, ...agent.abilities },
+    signIn: (request) => terminal.take(() => person.signIn(request)),
     ask: (question, asked) => {
       if (question.method !== "elicitation/create") return agent.ask(question, asked);
       return terminal.take(() => person.ask(question, asked));

@@ -64,7 +64,6 @@ interface Parts {
 export class AgentSession implements AsyncDisposable {
   readonly printer: RunPrinter;
   readonly format: AnswerFormat;
-  readonly tools: readonly Tool[];
   /** The terminal, for one question at a time; undefined if there is none. */
   readonly terminal: TerminalTurns | undefined;
   /** The prompt of a recorded run. */
@@ -74,7 +73,8 @@ export class AgentSession implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #keys: Redactor;
   #model: Model;
-  readonly #cancellable: CancellableTools;
+  readonly #cancellable: CancellableTools = cancellableTools([]);
+  readonly #wrapped = new Map<Tool, Tool>();
 
   private constructor(
     context: CommandContext,
@@ -89,9 +89,6 @@ export class AgentSession implements AsyncDisposable {
     this.format = parts.format;
     this.terminal = parts.terminal;
     this.recordedPrompt = parts.replay?.prompt ?? [];
-    const { sink } = parts;
-    this.#cancellable = cancellableTools(parts.replay?.tools ?? parts.servers?.tools ?? []);
-    this.tools = this.#cancellable.tools.map((tool) => (sink === undefined ? tool : recordTool(tool, sink)));
     this.printer = new RunPrinter(context, {
       stream: options.stream ?? false,
       thoughts: options.think ?? options.thoughts ?? false,
@@ -137,6 +134,17 @@ export class AgentSession implements AsyncDisposable {
     }
   }
 
+  /** The tools that the model has now. */
+  get tools(): readonly Tool[] {
+    const { replay, servers } = this.#parts;
+    return (replay?.tools ?? servers?.tools() ?? []).map((tool) => this.#wrap(tool));
+  }
+
+  /** The error of a server whose tools were wanted and that still needs a sign-in. */
+  get neededSignIn(): TrunklineError | undefined {
+    return this.#parts.servers?.neededSignIn();
+  }
+
   /** The current model. */
   get model(): Model {
     return this.#model;
@@ -174,6 +182,7 @@ export class AgentSession implements AsyncDisposable {
         ...request,
         model: sink === undefined ? this.#model : recordModel(this.#model, sink),
         tools: this.tools,
+        moreTools: () => this.tools,
         approve: sink === undefined ? approve : recordApprover(approve, sink),
         limits: {
           maxTurns,
@@ -210,6 +219,16 @@ export class AgentSession implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await using _servers = this.#parts.servers;
     await this.#parts.sink?.close();
+  }
+
+  #wrap(tool: Tool): Tool {
+    const known = this.#wrapped.get(tool);
+    if (known !== undefined) return known;
+    const { sink } = this.#parts;
+    const cancellable = this.#cancellable.wrap(tool);
+    const wrapped = sink === undefined ? cancellable : recordTool(cancellable, sink);
+    this.#wrapped.set(tool, wrapped);
+    return wrapped;
   }
 
   #cancelOnInterrupt(): boolean {

@@ -15,6 +15,8 @@ export interface ApprovalOptions {
   readonly servers?: readonly string[] | undefined;
   /** Titles of tools that always ask, whatever the other settings say. */
   readonly mustAsk: ReadonlySet<string>;
+  /** Whether an operation only asks the user to sign in. Default: none does. */
+  readonly isSignIn?: ((operation: string, signal: AbortSignal | undefined) => Promise<boolean>) | undefined;
   /** Undefined if there is no terminal. */
   readonly terminal: TerminalTurns | undefined;
 }
@@ -28,8 +30,39 @@ const NOBODY =
 export function createApprover(context: CommandContext, options: ApprovalOptions): Approver {
   const { yes, allow, servers = [], mustAsk, terminal } = options;
   const ask = terminal === undefined ? refuseAloud(context) : askAtTerminal(context, terminal, mustAsk);
-  const usual = yes ? approveAll : allowedOr({ globs: allow, servers }, ask);
-  return (call, asked) => (mustAsk.has(call.tool.title) ? ask : usual)(call, asked);
+  const { isSignIn = async () => false } = options;
+  const askOrSignIn: Approver = async (call, asked) => {
+    const names = operationsOf(call.tool, call.args) ?? [call.tool.title];
+    for (const name of names) if (!(await isSignIn(name, asked.signal))) return await ask(call, asked);
+    // Without a terminal nothing happens: the call fails and says how to sign in.
+    return terminal === undefined ? { allowed: true } : await askToLeave(context, { terminal, names, asked });
+  };
+  const usual = yes ? approveAll : allowedOr({ globs: allow, servers }, askOrSignIn);
+  return (call, asked) => (mustAsk.has(call.tool.title) ? askOrSignIn : usual)(call, asked);
+}
+
+/** Asks before a sign-in that the model wants. The sign-in itself then shows its page. */
+async function askToLeave(
+  context: CommandContext,
+  {
+    terminal,
+    names,
+    asked,
+  }: { terminal: TerminalTurns; names: readonly string[]; asked: { signal?: AbortSignal | undefined } },
+): Promise<Approval> {
+  return await terminal.take(async () => {
+    const ending = asked.signal === undefined ? context.signal : AbortSignal.any([context.signal, asked.signal]);
+    ending.throwIfAborted();
+    using prompt = new TerminalPrompt(context, ending);
+    const servers = names.map((name) => `"${printable(name.replace(/\.[^.]*$/, ""))}"`).join(" and ");
+    prompt.say(`The model wants to use ${servers}, which needs you to sign in.`);
+    const word = await askWord(prompt, "Open the sign-in page?", { yes: /^y(es)?$/i, no: /^no?$/i });
+    if (word === "yes") return { allowed: true };
+    return {
+      allowed: false,
+      reason: word === "no" ? "The user does not want to sign in." : "The user did not answer.",
+    };
+  });
 }
 
 function refuseAloud(context: CommandContext): Approver {

@@ -75,17 +75,33 @@ async function run(name: string, prompt: string | readonly Message[], options: R
   return await agent.run({
     ...request,
     model: library.recordModel(request.model, sink),
-    tools: request.tools.map((tool) => library.recordTool(tool, sink)),
+    ...recordedTools(request, (tool) => library.recordTool(tool, sink)),
     approve: library.recordApprover(request.approve, sink),
   });
 }
 
-async function liveParts(options: RunOptions): Promise<Pick<AgentRequest, "model" | "tools" | "approve">> {
+/** Wraps each tool once, also those that a sign-in adds later. */
+function recordedTools(
+  { tools, moreTools }: AgentRequest,
+  record: (tool: Tool) => Tool,
+): Pick<AgentRequest, "tools" | "moreTools"> {
+  const recorded = new Map(tools.map((tool) => [tool, record(tool)]));
+  const wrap = (tool: Tool) => {
+    const known = recorded.get(tool) ?? record(tool);
+    recorded.set(tool, known);
+    return known;
+  };
+  return { tools: tools.map(wrap), moreTools: () => (moreTools?.() ?? []).map(wrap) };
+}
+
+async function liveParts(
+  options: RunOptions,
+): Promise<Pick<AgentRequest, "model" | "tools" | "moreTools" | "approve">> {
   const [{ tools, ...rules }, model] = await Promise.all([
     toolsOf(options.tools ?? []),
     isModel(options.model) ? options.model : openModel(options.model),
   ]);
-  return { tools, model, approve: await approverOf(options.allow ?? [], rules) };
+  return { tools: tools(), moreTools: tools, model, approve: await approverOf(options.allow ?? [], rules) };
 }
 
 function isModel(model: RunOptions["model"]): model is Model {
@@ -95,18 +111,27 @@ function isModel(model: RunOptions["model"]): model is Model {
 interface Rules {
   readonly allow: readonly string[];
   readonly mustAsk: ReadonlySet<string>;
+  readonly isSignIn?: (operation: string, signal: AbortSignal | undefined) => Promise<boolean>;
 }
 
 /** Collects the tools and applies the policy to those from servers. */
-async function toolsOf(wanted: readonly (string | Tool)[]): Promise<Rules & { tools: readonly Tool[] }> {
+async function toolsOf(wanted: readonly (string | Tool)[]): Promise<Rules & { tools: () => readonly Tool[] }> {
   const patterns = wanted.filter((item) => typeof item === "string");
   const own = wanted.filter((item) => typeof item !== "string");
-  if (patterns.length === 0) return { tools: own, allow: [], mustAsk: new Set() };
-  const { policiesOf, selectTools, ruled } = await import("../agent/tools.js");
+  if (patterns.length === 0) return { tools: () => own, allow: [], mustAsk: new Set() };
+  const [{ ToolSelection }, { isSignIn }] = await Promise.all([
+    import("../agent/tool-selection.js"),
+    import("../agent/sign-in-tools.js"),
+  ]);
   const hub = await world().hub();
   const config = await world().config();
-  const { tools, mustAsk } = ruled(await selectTools(world().context, hub, patterns, policiesOf(config)), config);
-  return { tools: [...tools, ...own], allow: config.settings?.agentAllow ?? [], mustAsk };
+  const selection = await ToolSelection.open(world().context, hub, { patterns, config });
+  return {
+    tools: () => [...selection.tools(), ...own],
+    allow: config.settings?.agentAllow ?? [],
+    mustAsk: selection.mustAsk,
+    isSignIn: (operation, signal) => isSignIn(hub, operation, signal),
+  };
 }
 
 async function approverOf(allow: readonly string[] | true, rules: Rules): Promise<Approver> {
@@ -118,6 +143,7 @@ async function approverOf(allow: readonly string[] | true, rules: Rules): Promis
     yes: allow === true,
     allow: allow === true ? [] : [...allow, ...rules.allow],
     mustAsk: rules.mustAsk,
+    isSignIn: rules.isSignIn,
     terminal: isAtTerminal(world().context) ? new TerminalTurns() : undefined,
   });
 }

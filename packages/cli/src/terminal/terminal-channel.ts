@@ -7,6 +7,8 @@ import {
   type ElicitationAnswer,
   type QuestionContext,
   type ServerLog,
+  type SignIn,
+  type SignInRequest,
 } from "@trunkline/client";
 import { capText, type UrlElicitation, withoutAsker } from "@trunkline/client/internal";
 import { isRecord, printable, TrunklineError } from "@trunkline/core";
@@ -14,6 +16,7 @@ import { isLogged, type LogMessageLevel } from "@trunkline/protocol";
 import type { CommandContext } from "./context.js";
 import { openAddress } from "./open-address.js";
 import { ProgressLine } from "./progress-line.js";
+import { askToSignIn } from "./sign-in-prompt.js";
 import { askWord, fillForm } from "./terminal-form.js";
 import { type Prompt, TerminalPrompt } from "./terminal-prompt.js";
 
@@ -30,6 +33,7 @@ const MAX_SHOWN_CHARS = 20_000;
 const MAX_HELD_LINES = 100;
 
 export interface TerminalChannel extends ReturnType<typeof createChannel> {
+  signIn: SignIn;
   /** Clears the progress line before something else is written. */
   clearProgress(): void;
 }
@@ -47,7 +51,11 @@ export function createTerminalChannel(context: CommandContext): TerminalChannel 
     log: (message) => terminal.log(message),
     progress: (progress) => terminal.progress(progress),
   });
-  return { ...channel, clearProgress: () => terminal.clearProgress() };
+  return {
+    ...channel,
+    signIn: (request) => terminal.signIn(request),
+    clearProgress: () => terminal.clearProgress(),
+  };
 }
 
 class Terminal {
@@ -78,6 +86,13 @@ class Terminal {
       }
       prompt.say("Enter accepts the value in brackets; Ctrl-D declines, Ctrl-C cancels.");
       return (await fillForm(prompt, elicitation.requestedSchema)) ?? givenUp(prompt);
+    });
+  }
+
+  async signIn(request: SignInRequest): Promise<"completed" | "cancelled"> {
+    return await this.#alone(request.signal, async () => {
+      const outcome = await askToSignIn(this.#context, request, { browser: true });
+      return this.#context.signal.aborted ? "cancelled" : outcome;
     });
   }
 
@@ -123,22 +138,29 @@ class Terminal {
 
   /** Asks one question at a time, no matter how many arrive at once. */
   async #inTurn<T>(asked: QuestionContext, ask: (prompt: TerminalPrompt) => Promise<T>): Promise<T> {
+    return await this.#alone(asked.signal, async (signal) => {
+      using prompt = new TerminalPrompt(this.#context, signal);
+      const answer = await ask(prompt);
+      if (prompt.ending === "withdrawn") prompt.say("The question was withdrawn.");
+      this.#onInterrupt(prompt.ending === "interrupted");
+      return answer;
+    });
+  }
+
+  /** Gives the terminal to one question at a time, and holds back other lines meanwhile. */
+  async #alone<T>(withdrawn: AbortSignal, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const before = this.#last;
     let end = () => {};
     this.#last = new Promise((resolve) => {
       end = resolve;
     });
     await before;
-    const signal = AbortSignal.any([this.#context.signal, asked.signal]);
+    const signal = AbortSignal.any([this.#context.signal, withdrawn]);
     try {
       signal.throwIfAborted();
       using _held = this.#progress.hold();
       this.#asking = true;
-      using prompt = new TerminalPrompt(this.#context, signal);
-      const answer = await ask(prompt);
-      if (prompt.ending === "withdrawn") prompt.say("The question was withdrawn.");
-      this.#onInterrupt(prompt.ending === "interrupted");
-      return answer;
+      return await ask(signal);
     } finally {
       this.#asking = false;
       this.#sayHeld();

@@ -11,6 +11,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { Logger } from "@trunkline/core";
 import type { ResolveHost } from "@trunkline/core/network";
+import type { SignIn } from "../channel/channel.js";
 import type { HttpServer } from "../config/loaded-config.js";
 import {
   type CredentialKey,
@@ -20,7 +21,7 @@ import {
   type Grant,
 } from "./credentials.js";
 import { MachineProvider } from "./machine-provider.js";
-import { type SignIn, signIn } from "./sign-in.js";
+import { signIn } from "./sign-in.js";
 import { signInError, signInNeeded } from "./sign-in-errors.js";
 import { SignInGuard } from "./sign-in-guard.js";
 import { reportOf, type SignInReport } from "./sign-in-report.js";
@@ -84,7 +85,12 @@ export class ServerAuth implements AuthProvider {
 
   /** Whether a user can be asked to sign in. */
   get interactive(): boolean {
-    return this.#machine === undefined && this.#options.signIn !== undefined;
+    return this.isInteractive();
+  }
+
+  /** Whether a user can be asked to sign in: in a caller's way, or by default in the hub's. */
+  isInteractive(ask = this.#options.signIn): boolean {
+    return this.#machine === undefined && ask !== undefined;
   }
 
   /** Whether there is a reason to sign in even if the server let us connect. */
@@ -145,10 +151,10 @@ export class ServerAuth implements AuthProvider {
     };
   }
 
-  /** Asks the user to sign in. Concurrent requests share one sign-in. */
-  async signIn(signal: AbortSignal): Promise<"completed" | "cancelled"> {
+  /** Asks the user to sign in, by default in the hub's own way. Concurrent requests share one sign-in. */
+  async signIn(signal: AbortSignal, ask = this.#options.signIn): Promise<"completed" | "cancelled"> {
     const { name } = this.#definition;
-    if (this.#machine !== undefined || this.#options.signIn === undefined) throw signInNeeded(name);
+    if (this.#machine !== undefined || ask === undefined) throw signInNeeded(name);
     this.#signingIn ??= signIn({
       ...this.#options,
       server: name,
@@ -158,7 +164,7 @@ export class ServerAuth implements AuthProvider {
       settings: this.#definition.auth,
       clientMetadataUrl: this.#options.clientMetadataUrl,
       challenge: this.#challenge,
-      ask: this.#options.signIn,
+      ask,
       timeoutMs: this.#options.signInTimeoutMs,
       signal,
     }).finally(() => {

@@ -76,7 +76,12 @@ export function signInNeeded(server: string, cause?: unknown): TrunklineError {
 
 /** The hint for a server that needs a sign-in. */
 export function hintToSignIn(server: string): string {
-  return `Sign in: trunkline auth login ${/^[\w@.-]+$/.test(server) ? server : JSON.stringify(server)}`;
+  return `Sign in: trunkline auth login ${shownName(server)}`;
+}
+
+/** The server's name as an argument of a command. */
+export function shownName(server: string): string {
+  return /^[\w@.-]+$/.test(server) ? server : JSON.stringify(server);
 }
 
 /** Whether the authorization server says that our tokens are permanently invalid. */

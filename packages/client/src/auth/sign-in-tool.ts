@@ -1,5 +1,7 @@
 // `authenticate`: the only tool of a server that needs a sign-in. With it, an agent can ask its user to sign in.
-import type { SourcedTool, ToolCallResult } from "@trunkline/core";
+import { type SourcedTool, type ToolCallResult, TrunklineError } from "@trunkline/core";
+import type { SignIn } from "../channel/channel.js";
+import { shownName } from "./sign-in-errors.js";
 
 /** The tool's name. It is listed only while the server has no other tools. */
 export const SIGN_IN_TOOL = "authenticate";
@@ -28,4 +30,24 @@ export function authenticateResult(
     ? `The user did not sign in to "${server}".`
     : `Signed in to "${server}". It now has ${count} ${count === 1 ? "tool" : "tools"}.`;
   return { isError, raw: { content: [{ type: "text", text }], isError } };
+}
+
+/** The error if a sign-in is needed and the caller's user cannot be asked: it says where they can. */
+export function signInElsewhere(server: string, cause: TrunklineError): TrunklineError {
+  return new TrunklineError("AUTH_REQUIRED", cause.message, {
+    cause,
+    hint:
+      "No sign-in page can be opened from here. The user has to run this in a terminal, on the machine where Trunkline " +
+      `runs: trunkline auth login ${shownName(server)}. Afterwards, call ${SIGN_IN_TOOL} again.`,
+    data: { cause: "unauthorized" },
+  });
+}
+
+/** Ends the question when the caller gives up; the sign-in counts as cancelled then. */
+export function withdrawnBy(signal: AbortSignal | undefined, ask: SignIn): SignIn {
+  if (signal === undefined) return ask;
+  return async (request) => {
+    const answer = await ask({ ...request, signal: AbortSignal.any([request.signal, signal]) });
+    return signal.aborted && !request.signal.aborted ? "cancelled" : answer;
+  };
 }

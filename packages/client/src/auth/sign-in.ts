@@ -9,6 +9,7 @@ import {
   validateAuthorizationResponseIssuer,
 } from "@modelcontextprotocol/client";
 import { abortable, isTrunklineError, messageOf, TrunklineError, withDeadline } from "@trunkline/core";
+import type { SignIn, SignInRequest } from "../channel/channel.js";
 import type { HttpServer } from "../config/loaded-config.js";
 import { currentGrant, grantOf } from "./credentials.js";
 import { discover } from "./discovery.js";
@@ -16,26 +17,6 @@ import { listenOnLoopback } from "./loopback.js";
 import { requireWayToRegister } from "./registration.js";
 import type { SignInGuard } from "./sign-in-guard.js";
 import { SignInProvider, type SignInProviderOptions } from "./sign-in-provider.js";
-
-/** What a user needs to sign in. */
-export interface SignInRequest {
-  readonly server: string;
-  /** Where to sign in. Show its host so the user can judge it. */
-  readonly url: string;
-  /**
-   * For a browser that cannot reach this machine: takes the final redirect URL, pasted by the user. Rejects with
-   * `INVALID_ARGUMENT` if it is not from this sign-in; the user can try again.
-   */
-  readonly submit: (redirectUrl: string) => Promise<void>;
-  /** Aborts when the sign-in is over, so a prompt for a pasted URL can close. */
-  readonly signal: AbortSignal;
-}
-
-/**
- * Shows the sign-in URL to the user. `completed`: the user was sent there, and the browser will come back or already
- * has; `cancelled`: the user declined. Throwing fails the connection.
- */
-export type SignIn = (request: SignInRequest) => Promise<"completed" | "cancelled">;
 
 interface SignInOptions extends SignInProviderOptions {
   readonly server: string;

@@ -48,6 +48,26 @@ export interface Abilities {
   readonly roots?: { readonly listChanged?: boolean };
 }
 
+/** What a user needs to sign in. */
+export interface SignInRequest {
+  readonly server: string;
+  /** Where to sign in. Show its host so the user can judge it. */
+  readonly url: string;
+  /**
+   * For a browser that cannot reach this machine: takes the final redirect URL, pasted by the user. Rejects with
+   * `INVALID_ARGUMENT` if it is not from this sign-in; the user can try again.
+   */
+  readonly submit: (redirectUrl: string) => Promise<void>;
+  /** Aborts when the sign-in is over, so a prompt for a pasted URL can close. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Shows the sign-in URL to the user. `completed`: the user was sent there, and the browser will come back or already
+ * has; `cancelled`: the user declined. Throwing fails the connection.
+ */
+export type SignIn = (request: SignInRequest) => Promise<"completed" | "cancelled">;
+
 /**
  * Makes calls and can be asked questions during them: a terminal, a web page, a downstream MCP client. `ask` takes and
  * returns wire values, so a gateway loses nothing; `createChannel` builds a channel from typed answers.
@@ -68,6 +88,8 @@ export interface Channel {
   /** The minimum log level from modern servers, sent with each call. Default: the hub's. */
   readonly logLevel?: string;
   progress?(progress: CallProgress): void;
+  /** Lets its user sign in when a call of `authenticate` comes through this channel. Default: the hub's `signIn`. */
+  signIn?: SignIn;
 }
 
 export function partyOf(channel: Channel | undefined): object | undefined {

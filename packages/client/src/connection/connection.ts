@@ -3,6 +3,7 @@
 import type { McpSubscription, SubscriptionFilter } from "@modelcontextprotocol/client";
 import { abortable, abortError, isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
+import type { SignIn } from "../channel/channel.js";
 import { runOutsideScopes } from "../channel/in-flight.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
 import { LargeMessages, largeOf } from "../results/large-messages.js";
@@ -146,16 +147,17 @@ export class Connection {
 
   /**
    * Connects, asking the user to sign in if the server needs it. Returns `completed` if the server is connected
-   * afterwards, whether or not the user had to be asked.
+   * afterwards, whether or not the user had to be asked. `signIn` is how the caller's user is asked; by default as the
+   * hub does it.
    */
-  async authenticate(signal?: AbortSignal): Promise<"completed" | "cancelled"> {
+  async authenticate(signal?: AbortSignal, signIn?: SignIn): Promise<"completed" | "cancelled"> {
     try {
       // Let a running attempt finish first: it may be one that does not ask.
       if (this.#attempt !== undefined) await this.#join(this.#attempt, signal).catch(() => {});
       signal?.throwIfAborted();
       this.#requireUsable();
-      if (this.#state !== "connected") await this.#join(this.#try({ ask: true }), signal);
-      if (this.#signingIn.isWanting) await this.#join(this.#signingIn.signIn(), signal);
+      if (this.#state !== "connected") await this.#join(this.#try({ ask: true, signIn }), signal);
+      if (this.#signingIn.isWanting) await this.#join(this.#signingIn.signIn(signIn), signal);
       return "completed";
     } catch (error) {
       if (isTrunklineError(error, "AUTH_REQUIRED") && error.data?.signIn === "cancelled") return "cancelled";
@@ -164,7 +166,7 @@ export class Connection {
   }
 
   /** Returns the running attempt, or starts a new one. */
-  #try(options: { ask: boolean }): Promise<void> {
+  #try(options: { ask: boolean; signIn?: SignIn | undefined }): Promise<void> {
     this.#restarts.cancel();
     this.#attempt ??= runOutsideScopes(() => this.#connectSignedIn(options)).finally(() => {
       this.#attempt = undefined;
@@ -173,12 +175,12 @@ export class Connection {
   }
 
   /** Connects. If the server needs a sign-in, asks the user (outside the connect timeout) and tries again. */
-  async #connectSignedIn({ ask }: { ask: boolean }): Promise<void> {
+  async #connectSignedIn({ ask, signIn }: { ask: boolean; signIn?: SignIn | undefined }): Promise<void> {
     for (let signIns = 0; ; signIns++) {
       try {
         return await this.#connect();
       } catch (error) {
-        if (!ask || signIns === MAX_SIGN_INS || !(await this.#signingIn.recover(error))) throw error;
+        if (!ask || signIns === MAX_SIGN_INS || !(await this.#signingIn.recover(error, signIn))) throw error;
       }
     }
   }

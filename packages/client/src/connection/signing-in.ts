@@ -3,6 +3,7 @@ import { isTrunklineError, type TrunklineError, toTrunklineError } from "@trunkl
 import { ServerAuth, type ServerAuthOptions, usesSignIn } from "../auth/server-auth.js";
 import { signInCancelled } from "../auth/sign-in-errors.js";
 import type { SignInReport } from "../auth/sign-in-report.js";
+import type { SignIn } from "../channel/channel.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
 import { neededScope } from "./connection-errors.js";
 
@@ -53,20 +54,20 @@ export class SigningIn {
   }
 
   /** Asks the user to sign in if a connection failed for lack of a sign-in. Returns false if asking would not help. */
-  async recover(error: unknown): Promise<boolean> {
-    if (this.#auth?.interactive !== true || !isTrunklineError(error, "AUTH_REQUIRED")) return false;
+  async recover(error: unknown, ask?: SignIn): Promise<boolean> {
+    if (this.#auth?.isInteractive(ask) !== true || !isTrunklineError(error, "AUTH_REQUIRED")) return false;
     await this.#auth.want(neededScope(error));
-    await this.signIn();
+    await this.signIn(ask);
     return true;
   }
 
-  /** Asks the user to sign in. Rejects if they decline or the sign-in fails. */
-  async signIn(): Promise<void> {
+  /** Asks the user to sign in, in the caller's way if given. Rejects if they decline or the sign-in fails. */
+  async signIn(ask?: SignIn): Promise<void> {
     const { server, lifetime, onFailure } = this.#options;
     let failure: TrunklineError;
     this.#asksUnasked = false;
     try {
-      if ((await this.#auth?.signIn(lifetime)) === "completed") return;
+      if ((await this.#auth?.signIn(lifetime, ask)) === "completed") return;
       failure = signInCancelled(server);
     } catch (error) {
       failure = toTrunklineError(error);

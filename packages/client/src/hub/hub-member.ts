@@ -10,7 +10,7 @@ import {
   toTrunklineError,
 } from "@trunkline/core";
 import { buildParamHeaders, RPC_CODES, readParamHeaders } from "@trunkline/protocol";
-import { authenticateResult, SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
+import { authenticateResult, SIGN_IN_TOOL, signInElsewhere, withdrawnBy } from "../auth/sign-in-tool.js";
 import { type Channel, canAnswer, currentChannel, partyOf } from "../channel/channel.js";
 import type { ServerDefinition, ToolFilter } from "../config/loaded-config.js";
 import { Connection, type RequestSource } from "../connection/connection.js";
@@ -139,7 +139,7 @@ export class HubMember {
     const { name, connection } = this;
     const { logger } = this.#options;
     if (tool === SIGN_IN_TOOL && connection.state === "needs-auth") {
-      return authenticateResult(name, await connection.authenticate(options.signal), () => this.tools.length);
+      return await this.#authenticate(options);
     }
     if (!isAllowed(tool, connection.definition.tools)) {
       throw new TrunklineError("TOOL_NOT_FOUND", `The configuration of "${name}" excludes the tool "${tool}".`, {
@@ -173,6 +173,20 @@ export class HubMember {
     const large = acceptLarge ? largeOf(raw) : undefined;
     if (large === undefined) return { isError, raw: await wholeResult(raw) };
     return { isError, raw: smallFieldsOf(raw), large };
+  }
+
+  /** Lets the caller's user sign in. Rejects with `AUTH_REQUIRED` and what to do if they cannot be asked. */
+  async #authenticate({ channel, signal }: HubCallOptions): Promise<ToolCallResult> {
+    const { name, connection } = this;
+    const ask = (channel ?? currentChannel() ?? this.#options.asking.channel)?.signIn;
+    const cannotAsk = ask === undefined && this.#options.signingIn.signIn === undefined;
+    try {
+      // The user may have signed in elsewhere, so connect even if they cannot be asked here.
+      const outcome = await connection.authenticate(signal, ask === undefined ? undefined : withdrawnBy(signal, ask));
+      return authenticateResult(name, outcome, () => this.tools.length);
+    } catch (error) {
+      throw cannotAsk && isTrunklineError(error, "AUTH_REQUIRED") ? signInElsewhere(name, error) : error;
+    }
   }
 
   /** Whether the server declares the tool idempotent. */

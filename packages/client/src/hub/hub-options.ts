@@ -1,7 +1,6 @@
 // The options of a hub, and the options and results of its calls.
 import type { Logger, Redactor, ToolCallOptions, ToolCallResult } from "@trunkline/core";
-import type { SignIn } from "../auth/sign-in.js";
-import type { Abilities, Channel, Root } from "../channel/channel.js";
+import type { Abilities, Channel, Root, SignIn } from "../channel/channel.js";
 import type { AskPolicy } from "../channel/in-flight.js";
 import type { ClientInfo } from "../connection/connection-options.js";
 import type { TaskWish } from "../connection/task-calls.js";

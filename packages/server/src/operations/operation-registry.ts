@@ -185,9 +185,15 @@ class UpstreamFinder {
 
 /** Builds the error that says why a server is unavailable. */
 function unavailable({ name, state, error }: ServerStatus): TrunklineError {
+  if (state === "needs-auth" && isTrunklineError(error, "AUTH_REQUIRED")) {
+    const { message, hint = "" } = error;
+    return new TrunklineError("AUTH_REQUIRED", message, {
+      cause: error,
+      hint: `Run the operation ${name}.authenticate to ask the user to sign in. ${hint}`.trimEnd(),
+    });
+  }
   if (error !== undefined) return error;
   const hints: Partial<Record<ServerStatus["state"], string>> = {
-    "needs-auth": `Run the operation ${name}.authenticate, or: trunkline auth login ${name}`,
     disabled: "It is disabled in its configuration entry.",
     untrusted: "This project's configuration has not been approved yet. Run: trunkline trust",
   };

@@ -85,6 +85,7 @@ export class Call {
       view.progressToken === undefined ? undefined : (progress: ToolProgress) => this.#report(progress);
     this.channel = createExchangeChannel({
       name: caller.name,
+      principal: caller.principal,
       party,
       capabilities: canAsk ? caller.capabilities : {},
       ask: (method, params, asked) => this.#ask(method, params, asked),

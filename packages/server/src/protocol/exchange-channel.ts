@@ -1,6 +1,7 @@
 // The channel of an exchange: what upstream servers can ask and tell the downstream client while its request is
 // handled. It has exactly the capabilities that the client declares.
-import type { Abilities, Channel, QuestionContext, Root } from "@trunkline/client";
+import { randomUUID } from "node:crypto";
+import type { Abilities, Channel, QuestionContext, Root, SignIn } from "@trunkline/client";
 import { isRecord, printable, type ToolProgress, TrunklineError } from "@trunkline/core";
 import {
   isLogged,
@@ -11,6 +12,7 @@ import {
   type RpcResponse,
   withoutOwnMeta,
 } from "@trunkline/protocol";
+import { DEFAULT_PRINCIPAL } from "../interfaces/exchange.js";
 import type { Outlet } from "./request-context.js";
 
 /** How to reach the client. */
@@ -18,6 +20,8 @@ interface ChannelPorts {
   readonly name: string;
   /** The party that the channel represents, if the client has several channels. */
   readonly party?: object | undefined;
+  /** Whose client it is; see `Caller`. */
+  readonly principal?: string | undefined;
   readonly capabilities: RpcParams;
   /** Sends a question to the client and returns its answer unchanged. */
   ask(method: string, params: RpcParams, asked: QuestionContext): Promise<Record<string, unknown>>;
@@ -40,6 +44,9 @@ export function createExchangeChannel(ports: ChannelPorts): Channel {
     channel.ask = ({ method, params = {} }, context) =>
       ports.ask(method, withAsker(method, withoutOwnMeta(params), context), context);
   }
+  // A sign-in is shared by all clients, so only the user's own ones may start it.
+  const isOwn = ports.principal === "local" || ports.principal === DEFAULT_PRINCIPAL;
+  if (isOwn && abilities.elicitation?.url !== undefined) channel.signIn = signInPage(ports);
   channel.log = ({ server, level, logger, data }) => {
     const threshold = ports.logLevel();
     if (threshold === undefined || !isLogged(level, threshold)) return;
@@ -51,6 +58,21 @@ export function createExchangeChannel(ports: ChannelPorts): Channel {
   if (level !== undefined) channel.logLevel = level;
   if (onProgress !== undefined) channel.progress = onProgress;
   return channel;
+}
+
+/** Asks the client to open the page of a sign-in. A client that fails to answer counts as one that declines. */
+function signInPage({ ask }: ChannelPorts): SignIn {
+  return async ({ server, url, signal }) => {
+    const message = `Trunkline asks: Sign in to "${printable(server)}"? This opens a page at ${new URL(url).host}.`;
+    const params = { mode: "url", message, url, elicitationId: randomUUID() };
+    const answer = await ask("elicitation/create", params, {
+      server,
+      isOwn: true,
+      tool: `${server}.authenticate`,
+      signal,
+    }).catch(() => undefined);
+    return answer?.action === "accept" ? "completed" : "cancelled";
+  };
 }
 
 /**

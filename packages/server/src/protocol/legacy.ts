@@ -234,6 +234,7 @@ export class LegacyConnection {
     const onProgress = token === undefined ? undefined : progressReporter(token, way);
     const channel = createExchangeChannel({
       name: this.#caller.name,
+      principal: this.#caller.principal,
       party: this,
       capabilities: this.#caller.capabilities,
       ask: (method, question, asked) => this.#ask(method, question, way, way.during(asked.signal)),

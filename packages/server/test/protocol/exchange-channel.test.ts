@@ -5,9 +5,10 @@ import { createExchangeChannel } from "../../src/protocol/exchange-channel.js";
 describe("exchange channel", () => {
   const asked: unknown[] = [];
   const answer = { action: "accept", content: { name: "Ada" }, _meta: { acme: 2 }, acme: ["kept"] };
-  const channelFor = (capabilities: Readonly<Record<string, unknown>>) =>
+  const channelFor = (capabilities: Readonly<Record<string, unknown>>, principal = "local") =>
     createExchangeChannel({
       name: "client",
+      principal,
       capabilities,
       ask: async (method, params) => {
         asked.push({ method, params });
@@ -26,6 +27,16 @@ describe("exchange channel", () => {
     const question = { method: "elicitation/create", params: { ...params, _meta } };
     expect(await channel.ask?.(question, context)).toBe(answer);
     expect(asked).toEqual([{ method: "elicitation/create", params: { ...params, _meta: { acme: 1 } } }]);
+  });
+
+  test.each([
+    ["local", { url: {} }, true],
+    ["default", { url: {} }, true],
+    ["local", { form: {} }, false],
+    // Everyone would use this principal's account.
+    ["colleague", { url: {} }, false],
+  ])("for the principal %s with %j can start a sign-in: %s", (principal, elicitation, expected) => {
+    expect(channelFor({ elicitation }, principal).signIn !== undefined).toBe(expected);
   });
 
   test.each([

@@ -37,6 +37,7 @@ export async function answerOnce(
   try {
     const result = await session.run({ messages });
     session.printAnswer(result);
+    if (session.neededSignIn !== undefined) throw session.neededSignIn;
     return result.ended === "answer" ? EXIT.success : EXIT.failure;
   } finally {
     session.printUsage();
