@@ -54,7 +54,7 @@ function addServeOptions(command: Command): Command {
     .addOption(storeOption())
     .option("--watch <path...>", "index files as they change")
     .option("--exclude <glob...>", "with --watch, skip paths that match")
-    .option("--prompts <folder>", "also offer the PROMPT-*.md files in this folder (default: ~/.trunkline/prompts)")
+    .option("--prompts <folder>", "offer more PROMPT-*.md files than those in ~/.trunkline/prompts")
     .option("--allow-path <folder...>", "also let clients read and write here")
     .addOption(new Option("--allow-write <folder...>", "the former name of --allow-path").hideHelp())
     .option("--no-spill", "truncate long answers instead of storing them")
