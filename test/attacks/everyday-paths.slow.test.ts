@@ -32,7 +32,7 @@ describe("a coding agent in its workspace", () => {
       conflicts: [],
     });
     const got = await attempt(served, "get", { path: "src/main.ts", outputPath: "out/main.ts" }, "query");
-    expect(got).toMatchObject({ output_path: expect.stringContaining("out/main.ts") });
+    expect(got).toMatchObject({ outputPath: expect.stringContaining("out/main.ts") });
     await served.call("session", { action: "start" });
     const { value } = await served.call("session", { action: "watch", paths: ["src"] });
     expect(value).toMatchObject({ watching: [expect.stringContaining("src")] });

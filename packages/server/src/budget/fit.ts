@@ -45,6 +45,8 @@ export interface FitOptions {
   readonly frame: (values: readonly unknown[]) => unknown;
   readonly essence?: Essence | undefined;
   readonly maxTokens: number;
+  /** The caller's budget, as hints name it. Default: `maxTokens`, which may be what other blocks have left of it. */
+  readonly budget?: number | undefined;
   /** Opens the store for large values; undefined if they are not stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
   readonly now: () => number;
@@ -76,7 +78,9 @@ export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
     const text = JSON.stringify(whole);
     if ((await tokensWithin(text, maxTokens)) !== undefined) return { value: whole, text };
   }
-  const cuttable = parts.map((part) => new CuttablePart(part, options.store !== undefined && part.isStorable));
+  const budget = Math.min(options.budget ?? maxTokens, MOST_MAX_TOKENS);
+  const canStore = options.store !== undefined;
+  const cuttable = parts.map((part) => new CuttablePart(part, { isStorable: canStore && part.isStorable, budget }));
   // Many small parts are truncated as one: a handle for each would take more room than the parts themselves.
   const op = parts[0]?.op ?? "answer";
   const joined = new CuttablePart(
@@ -85,7 +89,7 @@ export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
       value: hasLarge ? frame(await Promise.all(cuttable.map((part) => part.inJoined()))) : whole,
       isStorable: true,
     },
-    options.store !== undefined && parts.some(({ isStorable }) => isStorable),
+    { isStorable: canStore && parts.some(({ isStorable }) => isStorable), budget },
   );
   const [first] = parts;
   const isFramed = parts.length > 1 || first === undefined || whole !== standIn(first);
@@ -248,15 +252,17 @@ class CuttablePart {
   readonly op: string;
   readonly value: unknown;
   readonly #isFailure: boolean;
+  readonly #limit: string;
   #isStorable: boolean;
   #problem: string | undefined;
   #serialized: Promise<SerializedValue> | undefined;
 
-  constructor(part: AnswerPart, isStorable: boolean) {
+  constructor(part: AnswerPart, { isStorable, budget }: { isStorable: boolean; budget: number }) {
     this.op = part.op;
     this.value = part.value;
     this.#isFailure = !part.isStorable;
     this.#isStorable = isStorable;
+    this.#limit = `Cut to max_tokens (${budget}).`;
   }
 
   /** Whether the value is on another thread. */
@@ -308,7 +314,7 @@ class CuttablePart {
     if (!isRecord(value) || typeof value.content !== "string") return undefined;
     if (typeof value.hash !== "string" || !isContentId(value.hash) || !Object.hasOwn(value, "versions"))
       return undefined;
-    const hint = `This is the beginning. Continue with get {"hash": "${value.hash.slice(0, 12)}", "lines" or "bytes"}, or grep {"pattern": "…", "hash": "${value.hash.slice(0, 12)}"}.`;
+    const hint = `${this.#limit} Continue with get {"hash": "${value.hash.slice(0, 12)}", "lines" or "bytes"}, or grep {"pattern": "…", "hash": "${value.hash.slice(0, 12)}"}.`;
     const marks = { truncated: true, ...(withHint ? { hint } : {}) };
     const { value: head, cuts } = shrink(value, maxBytes - jsonBytes(marks, maxBytes));
     if (!isRecord(head) || cuts.some((cut) => !cut.startsWith("content:"))) return undefined;
@@ -329,12 +335,12 @@ class CuttablePart {
     const shown = cuts.length === 0 ? "" : ` Here: ${cuts.slice(0, 2).join("; ")}.`;
     if (!this.#isStorable) {
       const why = this.#problem === undefined ? "" : ` It could not be stored: ${this.#problem}`;
-      return `Ask for less, or raise max_tokens.${why}${shown}`;
+      return `${this.#limit} Ask for less, or raise it.${why}${shown}`;
     }
     const { id, lines, bytes } = await this.serialized();
     const range = lines > 1 && bytes.length / lines < 2_000 ? '"lines": "1-200"' : '"bytes": "0-9999"';
     const short = id.slice(0, 12);
-    return `The full result is stored: get {"hash": "${short}", ${range}} or grep {"pattern": "…", "hash": "${short}"}.${shown}`;
+    return `${this.#limit} The full result is stored: get {"hash": "${short}", ${range}} or grep {"pattern": "…", "hash": "${short}"}.${shown}`;
   }
 }
 

@@ -97,6 +97,7 @@ async function fittedAnswer(
     frame: (values) => answer.frame(values, notes),
     essence: answer.essence,
     maxTokens: Math.max(1, maxTokens - (beside?.tokens ?? 0)),
+    budget: maxTokens,
     store: env.spill ? env.store : undefined,
     now: () => env.clock.now(),
     signal: budget.signal,

@@ -60,7 +60,7 @@ interface CheckedPath extends NamedPath {
 export interface ResolvedPaths {
   /** The absolute path of each named path, in order. */
   readonly paths: readonly string[];
-  /** Absent for the person at the terminal. */
+  /** For the person at the terminal only present if a file is created. */
   readonly limits?: FileLimits | undefined;
 }
 
@@ -90,12 +90,11 @@ export class Places {
       if (!path.includes("\0")) return resolve(workspace, path);
       throw new TrunklineError("INVALID_ARGUMENT", "A path contains a NUL character.", { data: { parameter } });
     });
-    if (context.exchange.caller.trusted === true) return { paths: absolute };
+    if (context.exchange.caller.trusted === true) return { paths: absolute, ...(await createdPaths(named, absolute)) };
     const checked = await Promise.all(
       named.map(async (each, at) => {
         const path = absolute[at] as string;
-        const real =
-          each.use === "create" ? join(await realPathOf(dirname(path)), basename(path)) : await realPathOf(path);
+        const real = await (each.use === "create" ? realTargetOf(path) : realPathOf(path));
         const found: CheckedPath = { ...each, absolute: path, real };
         await this.#keepOff(found);
         return found;
@@ -260,6 +259,19 @@ export class Places {
       });
     }
   }
+}
+
+/** A file is only created, never replaced, even for the person at the terminal: `query` only reads. */
+async function createdPaths(named: readonly NamedPath[], absolute: readonly string[]): Promise<Partial<ResolvedPaths>> {
+  const created = absolute.filter((_, at) => named[at]?.use === "create");
+  if (created.length === 0) return {};
+  const real = await Promise.all(created.map((path) => realTargetOf(path)));
+  return { limits: { realPaths: Object.fromEntries(created.map((path, at) => [path, real[at] ?? path])) } };
+}
+
+/** The real path of a file to be created; a link with that name is not followed. */
+async function realTargetOf(path: string): Promise<string> {
+  return join(await realPathOf(dirname(path)), basename(path));
 }
 
 /** Whether a file is a private key, whatever its name. False for anything that cannot be read: using it reports why. */

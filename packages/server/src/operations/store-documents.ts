@@ -61,7 +61,7 @@ export async function getDocuments(
   calls: StoreCalls,
   params: Params & { readonly documents?: readonly DocumentRef[] | undefined },
   { limits, ...context }: OperationContext & { readonly limits?: FileLimits | undefined },
-): Promise<unknown> {
+): Promise<Readonly<Record<string, unknown>>> {
   const { documents = [], hash, path, ...rest } = params;
   if (hash !== undefined || path !== undefined) {
     throw new TrunklineError("INVALID_ARGUMENT", "documents cannot be combined with hash or path.", {

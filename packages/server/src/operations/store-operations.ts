@@ -3,6 +3,7 @@
 // token account, and path rules.
 import { join } from "node:path";
 import { type FileLimits, type ParameterSet, param, type StoreOperation, TrunklineError } from "@trunkline/core";
+import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Operation, OperationContext, OperationKind, Params } from "../interfaces/operation.js";
 import type { NamedPath } from "./allowed-paths.js";
 import { define } from "./define.js";
@@ -40,6 +41,8 @@ interface Extension {
   readonly run?: (call: StoreCall) => Promise<unknown>;
 }
 
+const CONTENT_HINT = `Content not included: set include_content (cut to max_tokens, default ${DEFAULT_MAX_TOKENS}), lines or bytes, or outputPath to write it to a file.`;
+
 const handles = (description: string) =>
   param.of<string | readonly string[]>(
     { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }], description },
@@ -76,10 +79,16 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
         description: "Several documents of an earlier answer; returns {documents}.",
       }),
     },
-    run: async ({ calls, params, context, limits }) =>
-      params.documents === undefined
-        ? await calls.run("get", lookedUp(params), { context, limits })
-        : await getDocuments(calls, params as Parameters<typeof getDocuments>[1], { ...context, limits }),
+    run: async ({ calls, params, context, limits }) => {
+      const result =
+        params.documents === undefined
+          ? await calls.run("get", lookedUp(params), { context, limits })
+          : await getDocuments(calls, params as Parameters<typeof getDocuments>[1], { ...context, limits });
+      const wantsContent = [params.include_content, params.lines, params.bytes, params.symbol, params.outputPath];
+      return wantsContent.some((given) => given !== undefined && given !== false)
+        ? result
+        : { ...result, hint: CONTENT_HINT };
+    },
   },
   status: {
     params: { tokens: param.flag("Add this server's token account.") },

@@ -253,7 +253,13 @@ describe("an answer", () => {
     const hash = contentIdOf("anything");
     const value = { path: "/a.md", hash, size: 50_000, versions: [], content: "word ".repeat(10_000) };
     const { value: fitted, added } = await fit(value);
-    expect(fitted).toMatchObject({ path: "/a.md", hash, size: 50_000, truncated: true });
+    expect(fitted).toMatchObject({
+      path: "/a.md",
+      hash,
+      size: 50_000,
+      truncated: true,
+      hint: expect.stringMatching(/^Cut to max_tokens \(\d+\)\. Continue with get /),
+    });
     expect(value.content.startsWith(fitted.content)).toBe(true);
     expect(added.size).toBe(0);
   });

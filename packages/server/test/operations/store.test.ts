@@ -58,6 +58,15 @@ describe("store operations", () => {
     expect(await bench.run("list_snapshots")).toMatchObject({ snapshots: [{ label: "first" }] });
   });
 
+  it("get says how to get the content if it is not included, and what limits it", async () => {
+    const hint = expect.stringMatching(/include_content.*max_tokens, default 8000.*outputPath/);
+    expect(await bench.run("get", { path: "minutes.md" })).toMatchObject({ hint });
+    expect(await bench.run("get", { path: "minutes.md", include_content: false })).toMatchObject({ hint });
+    expect(await bench.run("get", { documents: [{ path: "minutes.md" }] })).toMatchObject({ hint });
+    for (const more of [{ include_content: true }, { lines: "1" }, { bytes: "0-3" }])
+      expect(await bench.run("get", { path: "minutes.md", ...more })).not.toHaveProperty("hint");
+  });
+
   it("grep and get work on documents from an earlier result", async () => {
     const listed = (await bench.run("list", { extension: "ts" })) as { documents: object[] };
     const found = await bench.run("grep", { pattern: "deprecated", documents: listed.documents });
@@ -277,8 +286,43 @@ describe("paths over HTTP", () => {
     await using other = await openBench();
     await other.run("add", { content: "to write", name: "a.md" });
     const get = () => other.run("get", { path: "a.md", outputPath: "copy.md" });
-    const { output_path } = (await get()) as { output_path: string };
-    expect(await readFile(output_path, "utf8")).toBe("to write");
+    const { outputPath } = (await get()) as { outputPath: string };
+    expect(await readFile(outputPath, "utf8")).toBe("to write");
     await expect(get()).rejects.toMatchObject({ code: "INVALID_ARGUMENT", hint: expect.stringContaining("restore") });
+    const person = exchangeOf({ caller: { trusted: true } });
+    await expect(other.run("get", { path: "a.md", outputPath: "copy.md" }, person)).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: expect.stringContaining("already exists"),
+    });
+  });
+
+  it.each([
+    ["a client", {}],
+    ["the person at the terminal", { trusted: true }],
+  ])("get creates missing folders for %s", async (_, caller) => {
+    await using other = await openBench();
+    await other.run("add", { content: "to write", name: "a.md" });
+    const exchange = exchangeOf({ caller });
+    const { outputPath } = (await other.run("get", { path: "a.md", outputPath: "reports/2026/copy.md" }, exchange)) as {
+      outputPath: string;
+    };
+    expect(outputPath).toBe(join(other.workspace, "reports", "2026", "copy.md"));
+    expect(await readFile(outputPath, "utf8")).toBe("to write");
+    await expect(
+      other.run("get", { path: "a.md", outputPath: "reports/2026/copy.md/x" }, exchange),
+    ).rejects.toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining("not a folder") });
+    await expect(other.run("get", { path: "a.md", outputPath: "reports" }, exchange)).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: expect.stringContaining("already exists"),
+    });
+  });
+
+  it("get writes the whole content to outputPath, so it rejects a part", async () => {
+    await using other = await openBench();
+    await other.run("add", { content: "one\ntwo\n", name: "a.md" });
+    await expect(other.run("get", { path: "a.md", outputPath: "copy.md", lines: "2" })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: "outputPath writes the whole content and cannot be combined with lines, bytes or symbol.",
+    });
   });
 });

@@ -272,10 +272,13 @@ export const OPERATIONS = {
         aliases: ["name", "file", "document", "file_path"],
         cli: PATH_OR_HASH,
       }),
-      include_content: flag("Include the content in the result.", {
-        aliases: ["content", "with_content"],
-        cli: { about: "with --json or --graph: the content as well" },
-      }),
+      include_content: flag(
+        "Include the content. Beyond the answer's max_tokens it is cut: read on with lines or bytes.",
+        {
+          aliases: ["content", "with_content"],
+          cli: { about: "with --json or --graph: the content as well" },
+        },
+      ),
       lines: text("Only these lines of the content: 10-40, 10- or 10; the first is 1.", {
         aliases: ["line_range", "range"],
         cli: { value: "range" },
@@ -291,7 +294,7 @@ export const OPERATIONS = {
         cli: { value: "steps" },
       }),
       collection,
-      outputPath: text("Write the content to this file, which must not exist yet.", {
+      outputPath: text("Write the whole content to this file, which must not exist yet. Creates missing folders.", {
         aliases: ["output"],
         place: "create",
         cli: { flags: "-o, --output", value: "file", about: "write the content to this file" },

@@ -13,6 +13,9 @@ export type CamelKeys<T> = { [Name in keyof T as Name extends string ? CamelCase
 /** Fields whose keys are user-defined or data, such as file extensions and headers. */
 const OPAQUE: ReadonlySet<string> = new Set(["metadata", "headers", "fileTypes", "explain"]);
 
+/** Fields that the wire spells like TypeScript, because the parameter of that name does. */
+const KEPT: ReadonlySet<string> = new Set(["outputPath"]);
+
 export function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -34,6 +37,9 @@ export function toWire(result: unknown): unknown {
   if (Array.isArray(result)) return result.map(toWire);
   if (typeof result !== "object" || result === null || ArrayBuffer.isView(result)) return result;
   return Object.fromEntries(
-    Object.entries(result).map(([name, value]) => [snakeCase(name), OPAQUE.has(name) ? value : toWire(value)]),
+    Object.entries(result).map(([name, value]) => [
+      KEPT.has(name) ? name : snakeCase(name),
+      OPAQUE.has(name) ? value : toWire(value),
+    ]),
   );
 }

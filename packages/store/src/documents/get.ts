@@ -49,6 +49,7 @@ function getPart(env: ReadEnvironment, params: ResolvedGetParams, call: Call): G
   const depth = wholeNumber(params.depth, { name: "depth", from: 1, to: 5 }) ?? 2;
   return truth.reading(() => {
     const { document, content, version } = locate(truth, params);
+    requireWhole(params);
     const contentPart = partOf(truth, content, params, call);
     const output =
       params.outputPath === undefined
@@ -85,6 +86,15 @@ function getPart(env: ReadEnvironment, params: ResolvedGetParams, call: Call): G
         : {}),
     };
   });
+}
+
+function requireWhole({ outputPath, lines, bytes }: ResolvedGetParams): void {
+  if (outputPath === undefined || (lines ?? bytes) === undefined) return;
+  throw new TrunklineError(
+    "INVALID_ARGUMENT",
+    "outputPath writes the whole content and cannot be combined with lines, bytes or symbol.",
+    { data: { parameter: "outputPath" } },
+  );
 }
 
 interface Located {

@@ -16,8 +16,9 @@ import { makeFolder, placeFileSync, systemCodeOf } from "@trunkline/core";
 
 interface OutputFile {
   readonly overwrite: boolean;
-  readonly mode: number;
-  readonly mtimeUs: number | undefined;
+  /** Default: that of any new file. */
+  readonly mode?: number | undefined;
+  readonly mtimeUs?: number | undefined;
   /** Returns `same` or the reason not to write, given the path of the existing file, if there is one. */
   readonly refusal: (existing: string | undefined) => string | undefined;
   readonly chunks: () => Iterable<Uint8Array>;
@@ -78,10 +79,10 @@ export class OutputFolder {
       join(folder.path, name),
       (fd) => {
         for (const chunk of file.chunks()) writeSync(fd, chunk);
-        fchmodSync(fd, file.mode & 0o777);
+        if (file.mode !== undefined) fchmodSync(fd, file.mode & 0o777);
         if (file.mtimeUs !== undefined) futimesSync(fd, file.mtimeUs / 1e6, file.mtimeUs / 1e6);
       },
-      { mode: 0o600, overwrite: file.overwrite },
+      { mode: file.mode === undefined ? 0o644 : 0o600, overwrite: file.overwrite },
     );
     return placed ? "restored" : "a different file exists there";
   }

@@ -42,6 +42,7 @@ describe("the wire spelling", () => {
     const metadata = { authorName: "Ada", nested: { keptAsIs: true } };
     const fileTypes = { ".camelCase": { documents: 1 } };
     expect(toWire({ metadata, fileTypes })).toEqual({ metadata, file_types: fileTypes });
+    expect(toWire({ outputPath: "x", newBytes: 1 })).toEqual({ outputPath: "x", new_bytes: 1 });
     expect(fromWire({ include_content: true, outputPath: "x", metadata: { my_key: 1 } })).toEqual({
       includeContent: true,
       outputPath: "x",
