@@ -12,7 +12,7 @@ const asked: [args: string[], line: string][] = [
   [["--script", "sum.jsonl", "--provider", "ollama", "--model", "m"], "--script needs --provider echo."],
   [["--script", "sum.jsonl"], "--script needs --provider echo."],
   [["--record", "a.jsonl", "--replay", "b.jsonl", ...echo], "--record and --replay cannot be combined."],
-  [["--pretty", ...echo], "--pretty only works with --format json."],
+  [["--pretty", ...echo], "--pretty only works with --json."],
   [["--stream", "--format", "json", ...echo], "--stream only works with text."],
   [["--stream", "--format", '{"type":"object"}', ...echo], "--stream only works with text."],
   [["--format", "yaml", ...echo], 'Invalid --format "yaml": it is neither text nor json, nor a file.'],
@@ -77,6 +77,6 @@ describe("options that contradict each other", () => {
   it("end the process with exit code 2", async () => {
     const { code, stdout, stderr } = await place.runProcess(["ask", "--pretty", ...echo, "x"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain("trunkline: --pretty only works with --format json.");
+    expect(stderr).toContain("trunkline: --pretty only works with --json.");
   });
 });

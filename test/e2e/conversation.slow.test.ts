@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 function callAtTerminal(tool: string, args: Record<string, unknown> = {}, env: Record<string, string> = {}): Terminal {
-  const terminal = new Terminal(place, ["call", tool, "--json", JSON.stringify(args)], env);
+  const terminal = new Terminal(place, ["call", tool, "--input", JSON.stringify(args)], env);
   terminals.push(terminal);
   return terminal;
 }

@@ -114,7 +114,7 @@ describe("trunkline servers add", () => {
     await place.run(["servers", "add", "again", "--", process.execPath, bin, "serve"]);
     const once = (params: object) => ({ steps: [{ op: "again.query", params }] });
     const deep = once(once({ steps: [{ op: "describe" }] }));
-    const { code, stderr } = await place.run(["call", "again.query", "--json", JSON.stringify(deep)]);
+    const { code, stderr } = await place.run(["call", "again.query", "--input", JSON.stringify(deep)]);
     expect(code).toBe(1);
     expect(stderr).toContain("Remove its entry from the configuration");
   });

@@ -26,7 +26,7 @@ describe("trunkline call", () => {
     const outcomes = await Promise.all([
       place.run(["call", "hello.repeat", "text=a=b", "count=3"]),
       place.run(["call", "hello.repeat", "text=x", "count:=2"]),
-      place.run(["call", "hello.repeat", "--json", '{"text":"y","count":1}']),
+      place.run(["call", "hello.repeat", "--input", '{"text":"y","count":1}']),
     ]);
     expect(outcomes.map(({ stdout }) => stdout)).toEqual(["a=b a=b a=b\n", "x x\n", "y\n"]);
   });
@@ -56,7 +56,7 @@ describe("trunkline call", () => {
     [["call", "hello.hello", "Ada"], "key=value for text, or key:=value for JSON. Parameters: name."],
     [["call", "hello.repeat", "count:=many"], "not JSON"],
     [["call", "hello.repeat", "text=x", "count=many"], '"count" must be'],
-    [["call", "hello.hello", "--json", "[1]"], "takes an object"],
+    [["call", "hello.hello", "--input", "[1]"], "takes an object"],
     [["--mcp", "nowhere.json", "tools"], "does not exist"],
     [["nonsense"], "unknown command"],
     [["serve", "--http", "--port", "99999"], "not a port"],

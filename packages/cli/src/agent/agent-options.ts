@@ -55,7 +55,7 @@ export function refuseContradictions(options: AgentOptions & { resume?: boolean 
   if (options.resume !== undefined && options.replay !== undefined) {
     refuse("--resume and --replay cannot be combined.", "A replayed run has its own conversation.");
   }
-  if (options.pretty === true && isText) refuse("--pretty only works with --format json.", "Add --format json.");
+  if (options.pretty === true && isText) refuse("--pretty only works with --json.", "Add --json.");
   if (options.stream === true && !isText) {
     refuse("--stream only works with text.", "A JSON document is printed when it is complete. Remove --stream.");
   }

@@ -286,7 +286,8 @@ async function readFormat(context: Pick<CommandContext, "cwd" | "signal">, forma
   return { type: "json", schema: await parseSchema(text, format) };
 }
 
-const FORMAT_HINT = 'Use --format json, a JSON Schema such as \'{"type": "object"}\', or a file that contains one.';
+const FORMAT_HINT =
+  'Use --json, or --format with a JSON Schema such as \'{"type": "object"}\' or a file that contains one.';
 
 async function parseSchema(text: string, place: string): Promise<Record<string, unknown>> {
   const schema = await parseInputJson(text, place);

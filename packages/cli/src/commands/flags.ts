@@ -97,8 +97,19 @@ export function secondsOption(description: string, flags = "--timeout <seconds>"
   });
 }
 
-export function formatOption(description = "how to print the result"): Option {
-  return new Option("--format <format>", description).choices(["text", "json"]).default("text");
+/**
+ * Adds `--json`, the one spelling of machine output. Its former spellings, `--format json` and `--raw`, still work but
+ * are hidden. `also` lists formats that have no other spelling.
+ */
+export function withJson(command: Command, about = "print the result as JSON", also: readonly string[] = []): Command {
+  const format = new Option("--format <format>", `print it as ${also.join(" or ")}`).choices(["text", "json", ...also]);
+  command
+    .option("--json", about)
+    .addOption(also.length === 0 ? format.hideHelp() : format)
+    .addOption(new Option("--raw").hideHelp().implies({ json: true }));
+  return command.on("option:format", (value: string) => {
+    if (value === "json") command.setOptionValue("json", true);
+  });
 }
 
 /** Returns the value of `--mcp`, which works before and after the command; the nearest one wins. */

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
-import { type Cli, mcpOption, mcpPathOf } from "../flags.js";
+import { type Cli, mcpOption, mcpPathOf, withJson } from "../flags.js";
 import type { LoginOptions, StatusOptions } from "./run.js";
 
 export function addAuth({ program, context, setExitCode }: Cli): void {
   const auth = program.command("auth").addOption(mcpOption());
-  auth
-    .command("login")
+  withJson(auth.command("login"))
     .description("sign in to a server")
     .argument("<server>")
     .option("--no-browser", "only show the URL; paste back the one the browser ends at")
@@ -14,20 +13,17 @@ export function addAuth({ program, context, setExitCode }: Cli): void {
       const { login } = await import("./run.js");
       setExitCode(await login(context, { ...options, server, mcp: mcpPathOf(command) }));
     });
-  auth
-    .command("logout")
+  withJson(auth.command("logout"))
     .description("sign out of a server and delete the saved sign-in")
     .argument("<server>")
     .addOption(mcpOption())
-    .action(async (server: string, _options: unknown, command: Command) => {
+    .action(async (server: string, options: { json?: boolean }, command: Command) => {
       const { logout } = await import("./run.js");
-      setExitCode(await logout(context, { server, mcp: mcpPathOf(command) }));
+      setExitCode(await logout(context, { ...options, server, mcp: mcpPathOf(command) }));
     });
-  auth
-    .command("status")
+  withJson(auth.command("status"))
     .description("show the state of sign-ins, without connecting")
     .argument("[server]", "only this server; exit with 3 if not signed in")
-    .option("--json", "print it as JSON")
     .addOption(mcpOption())
     .action(async (server: string | undefined, options: Omit<StatusOptions, "server" | "mcp">, command: Command) => {
       const { status } = await import("./run.js");

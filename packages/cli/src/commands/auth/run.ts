@@ -4,6 +4,7 @@ import { formatMs, printable, printableJson, redactedUrl, TrunklineError } from 
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
+import { reporting } from "../../terminal/json-output.js";
 import { askToSignIn } from "../../terminal/sign-in-prompt.js";
 import { table } from "../../terminal/table.js";
 
@@ -11,14 +12,31 @@ export interface LoginOptions {
   server: string;
   /** Whether to open a browser when at a terminal. */
   browser: boolean;
+  json?: boolean;
   mcp: string | undefined;
 }
 
 /** Signs the user in to a server, then connects to check that it worked. */
-export async function login(context: CommandContext, { server, browser, mcp }: LoginOptions): Promise<number> {
+export async function login(context: CommandContext, options: LoginOptions): Promise<number> {
+  const outcome: LoginOutcome = { server: options.server, state: "not signed in" };
+  return await reporting(context, { json: options.json, outcome }, (shown) => signIn(shown, options, outcome));
+}
+
+interface LoginOutcome {
+  readonly server: string;
+  state: "signed in" | "already signed in" | "no sign-in needed" | "not signed in";
+  tools?: number;
+}
+
+async function signIn(
+  context: CommandContext,
+  { server, browser, mcp }: LoginOptions,
+  outcome: LoginOutcome,
+): Promise<number> {
   let asked = false;
   await using app = openApp(context, {
     mcp,
+    wanted: (name) => name === server,
     signIn: async (request) => {
       asked = true;
       return await askToSignIn(context, request, { browser });
@@ -26,13 +44,14 @@ export async function login(context: CommandContext, { server, browser, mcp }: L
   });
   const hub = await app.hub();
   const definition = signInServer(await app.config(), server);
-  const outcome = await hub.authenticate(definition.name, context.signal);
-  if (outcome === "cancelled") {
+  if ((await hub.authenticate(definition.name, context.signal)) === "cancelled") {
     context.note(`Not signed in to "${server}".`);
     return EXIT.signIn;
   }
   const status = hub.status().find(({ name }) => name === server);
   const tools = `${status?.toolCount ?? 0} ${status?.toolCount === 1 ? "tool" : "tools"}`;
+  outcome.state = asked ? "signed in" : status?.signIn?.signedIn ? "already signed in" : "no sign-in needed";
+  outcome.tools = status?.toolCount ?? 0;
   if (asked) context.out(`Signed in to "${server}": ${tools}.`);
   else if (status?.signIn?.signedIn) {
     context.out(`Already signed in to "${server}": ${tools}. To use another account: trunkline auth logout ${server}`);
@@ -43,13 +62,14 @@ export async function login(context: CommandContext, { server, browser, mcp }: L
 /** Signs out of a server: deletes the saved sign-in and tells the authorization server. */
 export async function logout(
   context: CommandContext,
-  { server, mcp }: { server: string; mcp: string | undefined },
+  { server, json, mcp }: { server: string; json?: boolean; mcp: string | undefined },
 ): Promise<number> {
   const definition = signInServer(await openApp(context, { mcp }).config(), server);
   const { home, logger, signal } = context;
   const onSecrets = (values: readonly string[]) => void context.redactor.add(...values);
   const wasSignedIn = await forgetSignIn(definition, { home, logger, signal, onSecrets });
-  context.out(wasSignedIn ? `Signed out of "${server}".` : `You were not signed in to "${server}".`);
+  if (json) context.out(printableJson({ server, wasSignedIn }, 2));
+  else context.out(wasSignedIn ? `Signed out of "${server}".` : `You were not signed in to "${server}".`);
   return EXIT.success;
 }
 

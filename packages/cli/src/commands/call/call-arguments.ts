@@ -2,18 +2,18 @@ import { isRecord, messageOf, nearestNames, TrunklineError } from "@trunkline/co
 
 interface WrittenArguments {
   pairs: readonly string[];
-  json?: string | undefined;
+  input?: string | undefined;
 }
 
 /**
  * Parses the arguments of a call. `key=value` is converted to the parameter's type in the schema, or stays text;
- * `key:=value` is JSON; `--json` is the whole object, and pairs override it.
+ * `key:=value` is JSON; `--input` is the whole object, and pairs override it.
  */
 export function readCallArguments(
   given: WrittenArguments,
   schema: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const args = given.json === undefined ? {} : parseObject(given.json);
+  const args = given.input === undefined ? {} : parseObject(given.input);
   const written = new Set<string>();
   const properties = isRecord(schema.properties) ? schema.properties : {};
   for (const pair of given.pairs) {
@@ -21,7 +21,9 @@ export function readCallArguments(
     if (equals <= 0 || pair.startsWith(":=")) {
       const listed = Object.keys(properties).join(", ");
       throw new TrunklineError("USAGE", `"${pair}" is not an argument.`, {
-        hint: `Use key=value for text, or key:=value for JSON.${listed === "" ? "" : ` Parameters: ${listed}.`}`,
+        hint: /^\s*[{[]/.test(pair)
+          ? "Pass all arguments as one JSON object with --input."
+          : `Use key=value for text, or key:=value for JSON.${listed === "" ? "" : ` Parameters: ${listed}.`}`,
       });
     }
     const isJson = pair[equals - 1] === ":";
@@ -81,13 +83,13 @@ function parseObject(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new TrunklineError("USAGE", `--json is not JSON: ${messageOf(error)}`, {
+    throw new TrunklineError("USAGE", `--input is not JSON: ${messageOf(error)}`, {
       cause: error,
-      hint: `For example: --json '{"name": "Ada"}'`,
+      hint: `For example: --input '{"name": "Ada"}'`,
     });
   }
   if (isRecord(value)) return { ...value };
-  throw new TrunklineError("USAGE", "--json takes an object with the tool's parameters.", {
-    hint: `For example: --json '{"name": "Ada"}'`,
+  throw new TrunklineError("USAGE", "--input takes an object with the tool's parameters.", {
+    hint: `For example: --input '{"name": "Ada"}'`,
   });
 }

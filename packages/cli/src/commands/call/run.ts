@@ -11,8 +11,9 @@ import { checkOutput, saveResult } from "./save-result.js";
 export interface CallOptions {
   tool: string;
   pairs: string[];
-  json?: string;
-  raw?: boolean;
+  /** All arguments as one JSON object. */
+  input?: string;
+  json?: boolean;
   /** Where to save images, audio and other binaries of the result, or its text. */
   output?: string;
   timeout?: number;
@@ -43,10 +44,10 @@ export async function call(context: CommandContext, options: CallOptions): Promi
   const readable = readableResult(result.raw);
   const { output } = options;
   const rest = output === undefined || result.isError ? readable.text : await saveResult(context, readable, output);
-  if (options.raw) context.out(printableJson(result.raw, 2));
+  if (options.json) context.out(printableJson(result.raw, 2));
   else if (result.isError) context.note(readable.text);
   else if (rest !== "" || output === undefined) context.out(rest);
-  if (readable.binaries.length > 0 && output === undefined && context.notePalette.isTerminal && !options.raw)
+  if (readable.binaries.length > 0 && output === undefined && context.notePalette.isTerminal && !options.json)
     context.note("Save it with --output <file>.");
   return result.isError ? EXIT.failure : EXIT.success;
 }

@@ -1,11 +1,9 @@
 import type { Command } from "commander";
-import { type Cli, formatOption, mcpOption, mcpPathOf, secondsOption } from "../flags.js";
+import { type Cli, mcpOption, mcpPathOf, secondsOption, withJson } from "../flags.js";
 import type { DoctorOptions } from "./run.js";
 
 export function addDoctor({ program, context, setExitCode }: Cli): void {
-  program
-    .command("doctor")
-    .addOption(formatOption())
+  withJson(program.command("doctor"))
     .option("--pretty", "indent the JSON")
     .option("--strict", "exit with 1 if anything failed")
     .addOption(secondsOption("time limit for all servers together").default(30))

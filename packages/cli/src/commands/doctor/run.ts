@@ -12,7 +12,7 @@ import { jsonSafety, safetyOf, showSafety } from "./doctor-safety.js";
 import { showHead, showRest, showServer } from "./doctor-text.js";
 
 export interface DoctorOptions {
-  format: "text" | "json";
+  json?: boolean;
   pretty?: boolean;
   strict?: boolean;
   /** Timeout in seconds for all servers together. */
@@ -31,7 +31,7 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
   const { signal, version } = context;
   await using app = openApp(context, { mcp: options.mcp, checkWithinMs: options.timeout * 1000 });
   const [config, hub] = [await app.config(), await app.hub()];
-  const page = options.format === "json" ? undefined : new Page(context);
+  const page = options.json ? undefined : new Page(context);
   if (page !== undefined) showHead(page, { version, config });
   const [model] = await Promise.all([
     checkModel(context, { timeoutMs: options.timeout * 1000 }),

@@ -1,13 +1,11 @@
 import { TrunklineError } from "@trunkline/core";
 import { Option } from "commander";
-import { type Cli, formatOption } from "../flags.js";
+import { type Cli, withJson } from "../flags.js";
 import type { EmbedOptions } from "./run.js";
 
 export function addEmbed({ program, context, setExitCode }: Cli): void {
-  program
-    .command("embed")
+  withJson(program.command("embed"))
     .argument("<text...>", "one vector per text; quote a text of several words")
-    .addOption(formatOption())
     .addOption(
       new Option("--dimensions <number>", "shorten the vectors to this many numbers").argParser((text) => {
         const dimensions = Number(text);

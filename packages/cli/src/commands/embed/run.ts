@@ -5,7 +5,7 @@ import type { CommandContext } from "../../terminal/context.js";
 
 export interface EmbedOptions {
   texts: readonly string[];
-  format: "text" | "json";
+  json?: boolean;
   dimensions?: number;
   model?: string;
   endpoint?: string;
@@ -36,7 +36,7 @@ export async function embed(context: CommandContext, options: EmbedOptions): Pro
       shortestNumber,
     ),
   );
-  if (options.format === "json") {
+  if (options.json) {
     context.out(printableJson({ model, dimensions: numbers[0]?.length ?? 0, vectors: numbers }));
   } else {
     for (const vector of numbers) context.out(vector.join(" "));

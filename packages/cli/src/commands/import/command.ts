@@ -1,9 +1,8 @@
-import type { Cli } from "../flags.js";
+import { type Cli, withJson } from "../flags.js";
 import type { ImportOptions } from "./run.js";
 
 export function addImport({ program, context, setExitCode }: Cli): void {
-  program
-    .command("import")
+  withJson(program.command("import"))
     .argument(
       "[source...]",
       "vscode, cursor, claude-code, claude-desktop, codex, windsurf, zed, gemini, opencode, cline, or all",

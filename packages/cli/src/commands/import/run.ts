@@ -13,7 +13,7 @@ import {
   readImport,
   toDialect,
 } from "@trunkline/client/config";
-import { printable, TrunklineError } from "@trunkline/core";
+import { printable, printableJson, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import {
@@ -27,6 +27,7 @@ import {
 import { startsTrunkline } from "../../install/launch-command.js";
 import { shownEntry } from "../../install/shown-entry.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
+import { reporting } from "../../terminal/json-output.js";
 import { askYesNo } from "../../terminal/questions.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 
@@ -36,24 +37,46 @@ export interface ImportOptions extends Omit<ScopeOptions, "mcp"> {
   dryRun?: boolean;
   yes?: boolean;
   overwrite?: boolean;
+  json?: boolean;
+}
+
+interface ImportOutcome {
+  written: boolean;
+  files: unknown[];
 }
 
 /** Lists or imports other programs' servers. */
 export async function importServers(context: CommandContext, options: ImportOptions): Promise<number> {
   checkScope(options);
+  if (options.programs.length === 0 && options.from === undefined) return await listImports(context, options);
+  const outcome: ImportOutcome = { written: false, files: [] };
+  return await reporting(context, { json: options.json, outcome }, (shown) => importFound(shown, options, outcome));
+}
+
+async function listImports(context: CommandContext, options: ImportOptions): Promise<number> {
+  const { found, config, done } = await findAll(context, options);
+  listFound(context, found, { config, json: options.json });
+  return done;
+}
+
+async function findAll(context: CommandContext, options: ImportOptions) {
   const found = await find(context, options);
   const config = await openApp(context, { config: "own" }).config();
   const problems = found.flatMap(({ problem }) => problem ?? []);
   for (const { message } of problems) context.note(`error: ${message}`);
   // The other files are still listed and imported.
-  const done = problems.length > 0 ? EXIT.failure : EXIT.success;
-  if (options.programs.length === 0 && options.from === undefined) {
-    listFound(context, found, config);
-    return done;
-  }
+  return { found, config, done: problems.length > 0 ? EXIT.failure : EXIT.success };
+}
 
+async function importFound(context: CommandContext, options: ImportOptions, outcome: ImportOutcome): Promise<number> {
+  const { found, config, done } = await findAll(context, options);
   const plans = await plan(context, found, { config, options });
   for (const line of describePlans(plans, config)) context.out(line);
+  outcome.files = plans.map(({ target, servers, skipped }) => ({
+    file: target.path,
+    servers: servers.map(({ server, from, replaces }) => ({ name: server.name, from: from.path, replaces })),
+    skipped,
+  }));
   const count = plans.reduce((sum, { servers }) => sum + servers.length, 0);
   if (count === 0) {
     context.note(
@@ -77,6 +100,7 @@ export async function importServers(context: CommandContext, options: ImportOpti
     await writeConfig(context, target, edits);
     context.out(`Wrote ${quantity(servers.length, "server")} to ${target.path}.`);
   }
+  outcome.written = true;
   return done;
 }
 
@@ -104,8 +128,23 @@ function withoutOurselves(found: FoundImport): FoundImport {
   };
 }
 
-function listFound(context: CommandContext, found: readonly FoundImport[], config: LoadedConfig): void {
+function listFound(
+  context: CommandContext,
+  found: readonly FoundImport[],
+  { config, json }: { config: LoadedConfig; json: boolean | undefined },
+): void {
   const configured = new Set([...config.servers, ...config.rejected].map(({ name }) => name));
+  if (json) {
+    const listed = found.map(({ source, path, servers, skipped, problem }) => ({
+      program: source.id,
+      file: path,
+      servers: servers.map(({ name }) => ({ name, configured: configured.has(name) })),
+      skipped,
+      ...(problem === undefined ? {} : { problem: problem.message }),
+    }));
+    context.out(printableJson(listed, 2));
+    return;
+  }
   for (const { source, path, servers, skipped, problem } of found) {
     if (problem !== undefined) continue;
     context.out(`${source.title} (${source.id})  ${path}`);

@@ -1,9 +1,8 @@
-import type { Cli } from "../flags.js";
+import { type Cli, withJson } from "../flags.js";
 import type { InitOptions } from "./run.js";
 
 export function addInit({ program, context, setExitCode }: Cli): void {
-  program
-    .command("init")
+  withJson(program.command("init"))
     .argument("[folder]", "default: the project this folder is in, or this folder")
     .option("--no-add", "only create the store")
     .option("--exclude <glob...>", "skip paths that match")

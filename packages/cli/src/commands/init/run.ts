@@ -9,6 +9,7 @@ import { isWholeHome, wholeHomeReason } from "../../app/folders.js";
 import { leftOutLine } from "../../app/left-out-line.js";
 import { KnownStores, rejectStoreLinks, requireKnownStore } from "../../app/project-store.js";
 import type { CommandContext } from "../../terminal/context.js";
+import { reporting } from "../../terminal/json-output.js";
 import { counted, shownBytes } from "../../terminal/output.js";
 
 export interface InitOptions {
@@ -18,6 +19,7 @@ export interface InitOptions {
   /** Globs of files not to index. */
   exclude?: readonly string[];
   force?: boolean;
+  json?: boolean;
 }
 
 /** For .gitignore: the store belongs to this machine. */
@@ -25,6 +27,15 @@ const IGNORED = ["/store/"];
 const SHOWN_PROBLEMS = 5;
 
 export async function init(context: CommandContext, options: InitOptions): Promise<number> {
+  const outcome = {};
+  return await reporting(context, { json: options.json, outcome }, (shown) => initProject(shown, options, outcome));
+}
+
+async function initProject(
+  context: CommandContext,
+  options: InitOptions,
+  outcome: Record<string, unknown>,
+): Promise<number> {
   const folder = await projectFolder(context, options);
   const own = join(folder, ".trunkline");
   if (!options.force && isWholeHome(folder, context.userHome)) {
@@ -48,6 +59,7 @@ export async function init(context: CommandContext, options: InitOptions): Promi
   await using opened = await openCommandStore(context, { store: place, storeId: approval?.id });
   if (isNew) await new KnownStores(context.home).remember(place, opened.store.id);
   await approval?.onOpened?.(opened.store.id);
+  Object.assign(outcome, { folder, store: place, created: isNew });
   context.out(`${isNew ? "Created" : "Found"} a store for ${folder} in ${join(own, "store")}.`);
   if (options.add) {
     const { exclude } = options;
@@ -61,6 +73,8 @@ export async function init(context: CommandContext, options: InitOptions): Promi
     const { sensitive = 0, large = 0 } = result.leftOut ?? {};
     const unchanged = result.skipped - problems.length - sensitive - large;
     const removed = result.removed ? `, ${counted(result.removed, "file")} gone` : "";
+    const { files, newBytes, leftOut: skipped } = result;
+    Object.assign(outcome, { files, newBytes, unchanged, removed: result.removed ?? 0, leftOut: skipped, problems });
     context.out(
       `Indexed ${counted(result.files, "file")} (${shownBytes(result.newBytes)} new), ${unchanged} unchanged${removed}. Files in .gitignore are skipped.`,
     );

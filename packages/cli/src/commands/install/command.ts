@@ -1,12 +1,11 @@
 import { redactedArgs, TrunklineError } from "@trunkline/core";
 import { commandLine } from "../../terminal/command-line.js";
-import { type Cli, hintOnUnknownOption } from "../flags.js";
+import { type Cli, hintOnUnknownOption, withJson } from "../flags.js";
 import { checkServeArgs } from "../serve/command.js";
 import type { InstallOptions, UninstallOptions } from "./run.js";
 
 export function addInstall({ program, context, setExitCode }: Cli): void {
-  const installing = program
-    .command("install")
+  const installing = withJson(program.command("install"))
     .argument("[program]", "claude-code, claude-desktop, cursor, vscode, codex, windsurf, zed or gemini")
     .argument("[options...]", "after --: options for `trunkline serve`")
     .usage("[program] [--project] [--yes] [-- options of serve…]")
@@ -33,8 +32,7 @@ export function addInstall({ program, context, setExitCode }: Cli): void {
     return `Put \`--\` before options of \`trunkline serve\`: ${words}`;
   });
 
-  program
-    .command("uninstall")
+  withJson(program.command("uninstall"))
     .argument("<program>")
     .option("--project", "from the project's file instead of your own")
     .option("--dry-run", "only show what would be removed")

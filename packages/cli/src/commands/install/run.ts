@@ -29,6 +29,7 @@ import { type AgentProgram, agentProgram, projectFile, userFile } from "../../in
 import { DEFAULT_URL, launchCommand, startsTrunkline } from "../../install/launch-command.js";
 import { ENTRY_NAME, entryPlace, programStates } from "../../install/program-states.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
+import { reporting } from "../../terminal/json-output.js";
 import { askYesNo } from "../../terminal/questions.js";
 import { table } from "../../terminal/table.js";
 import { defaultToken } from "../../tokens/token-files.js";
@@ -46,6 +47,15 @@ export interface InstallOptions {
   yes?: boolean;
   force?: boolean;
   dryRun?: boolean;
+  json?: boolean;
+}
+
+/** With `--json`: the file, and whether it was changed. */
+interface InstallOutcome {
+  program: string;
+  file?: string;
+  changed: boolean;
+  backup?: string;
 }
 
 export type UninstallOptions = Omit<InstallOptions, "serveArgs" | "program"> & { program: string };
@@ -59,9 +69,20 @@ interface Target {
 
 /** Writes the entry; without a program, lists the programs. */
 export async function install(context: CommandContext, options: InstallOptions): Promise<number> {
-  if (options.program === undefined) return await listPrograms(context);
+  const { program, json } = options;
+  if (program === undefined) return await listPrograms(context, json);
+  const outcome: InstallOutcome = { program, changed: false };
+  return await reporting(context, { json, outcome }, (shown) => installIn(shown, { ...options, program }, outcome));
+}
+
+async function installIn(
+  context: CommandContext,
+  options: InstallOptions & { program: string },
+  outcome: InstallOutcome,
+): Promise<number> {
   const target = await targetOf(context, options.program, options);
   const { program, path, place, file } = target;
+  outcome.file = path;
   const remote = options.http === undefined ? undefined : await remoteEntry(context, program, options);
   const launch =
     remote === undefined
@@ -115,6 +136,8 @@ export async function install(context: CommandContext, options: InstallOptions):
     const mode = options.project ? 0o644 : 0o600;
     await writeFileAtomically(path, changed, { mode, forceMode: remote !== undefined });
   });
+  outcome.changed = true;
+  if (file.text !== undefined && !isOurs) outcome.backup = `${path}${BACKUP}`;
   const backup = file.text === undefined || isOurs ? "" : ` The previous version is in ${path}${BACKUP}.`;
   context.out(`Wrote ${path}.${backup}`);
   context.note(program.check);
@@ -127,8 +150,18 @@ export async function install(context: CommandContext, options: InstallOptions):
  * byte.
  */
 export async function uninstall(context: CommandContext, options: UninstallOptions): Promise<number> {
+  const outcome: InstallOutcome = { program: options.program, changed: false };
+  return await reporting(context, { json: options.json, outcome }, (shown) => uninstallFrom(shown, options, outcome));
+}
+
+async function uninstallFrom(
+  context: CommandContext,
+  options: UninstallOptions,
+  outcome: InstallOutcome,
+): Promise<number> {
   const target = await targetOf(context, options.program, options);
   const { program, path, file } = target;
+  outcome.file = path;
   if (file.text === undefined || file.entry === undefined) {
     context.out(`${program.title} does not have Trunkline (${path}).`);
     return EXIT.success;
@@ -147,6 +180,7 @@ export async function uninstall(context: CommandContext, options: UninstallOptio
     else await writeFileAtomically(path, before.text);
     await rm(`${path}${BACKUP}`, { force: true });
   });
+  outcome.changed = true;
   const back = before.entry === undefined ? "" : ` The previous entry "${ENTRY_NAME}" is restored.`;
   context.out(
     before.text === undefined ? `Removed ${path}, which contained nothing else.` : `Removed it from ${path}.${back}`,
@@ -190,8 +224,18 @@ async function remoteEntry(
   return program.remoteEntry({ url, token });
 }
 
-async function listPrograms(context: CommandContext): Promise<number> {
+async function listPrograms(context: CommandContext, json: boolean | undefined): Promise<number> {
   const found = await programStates(placeOf(context));
+  if (json) {
+    const listed = found.map(({ program, path, state }) => ({
+      program: program.id,
+      title: program.title,
+      state,
+      file: path,
+    }));
+    context.out(JSON.stringify(listed, null, 2));
+    return EXIT.success;
+  }
   const rows = found.map(({ program, path, state }) => [
     program.id,
     program.title,

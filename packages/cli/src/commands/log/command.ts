@@ -1,15 +1,13 @@
-import { type Cli, formatOption, storeOption, wholeNumberOption } from "../flags.js";
+import { type Cli, storeOption, wholeNumberOption, withJson } from "../flags.js";
 import type { LogOptions } from "./run.js";
 
 export function addLog({ program, context, setExitCode }: Cli): void {
-  program
-    .command("log")
+  withJson(program.command("log"), "print one JSON object per line")
     .option("-f, --follow", "keep printing calls as they happen, until Ctrl-C")
     .addOption(wholeNumberOption("-n, --limit <number>", "number of calls to show").default(50))
     .option("--client <text>", "only clients with this in their name")
     .option("--operation <glob>", "only these operations, for example 'github.*'")
     .option("--failed", "only calls that failed or were cancelled")
-    .addOption(formatOption("text, or one JSON object per line"))
     .addOption(storeOption())
     .action(async (options: LogOptions) => {
       const { log } = await import("./run.js");

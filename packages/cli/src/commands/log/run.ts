@@ -14,7 +14,7 @@ export interface LogOptions {
   client?: string;
   operation?: string;
   failed?: boolean;
-  format: "text" | "json";
+  json?: boolean;
 }
 
 /** In columns. Terminals with less room get less space for names, and the time without the date. */
@@ -27,7 +27,7 @@ export async function log(context: CommandContext, options: LogOptions): Promise
   const { signal } = context;
   const folder = journalFolder(context.home, storeFolder(context, options.store));
   const isWanted = filterOf(options);
-  const show = options.format === "json" ? (call: CallRecord) => context.out(jsonOf(call)) : linePrinter(context);
+  const show = options.json ? (call: CallRecord) => context.out(jsonOf(call)) : linePrinter(context);
   const { calls, position } = await readJournal({ folder, limit: options.limit, isWanted, signal });
   for (const call of calls) show(call);
   if (!options.follow) {

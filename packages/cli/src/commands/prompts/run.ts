@@ -15,14 +15,16 @@ export interface GetPromptOptions {
   name: string;
   pairs: readonly string[];
   json?: boolean;
-  raw?: boolean;
   mcp: string | undefined;
 }
 
 export async function listPrompts(context: CommandContext, options: PromptsOptions): Promise<number> {
   const { server } = options;
   const { signal } = context;
-  await using app = openApp(context, { mcp: options.mcp });
+  await using app = openApp(context, {
+    mcp: options.mcp,
+    wanted: server === undefined ? undefined : (name) => name === server,
+  });
   const hub = await app.hub();
   const found = await hub.prompts({ signal, ...(server === undefined ? {} : { server }) });
   const exitCode = reportUnlisted(context, hub, { server, isEmpty: found.length === 0 });
@@ -41,7 +43,11 @@ export async function listPrompts(context: CommandContext, options: PromptsOptio
 
 export async function getPrompt(context: CommandContext, options: GetPromptOptions): Promise<number> {
   const { signal } = context;
-  await using app = openApp(context, { mcp: options.mcp });
+  await using app = openApp(context, {
+    mcp: options.mcp,
+    // A name without a server can belong to any of them.
+    wanted: options.name.includes(".") ? (server) => options.name.startsWith(`${server}.`) : undefined,
+  });
   const hub = await app.hub();
   const prompt = await hub.findPrompt(options.name, signal).catch((error: unknown) => {
     // An unknown name was probably mistyped.
@@ -55,11 +61,9 @@ export async function getPrompt(context: CommandContext, options: GetPromptOptio
   await requireArguments(hub, prompt, { args, signal });
   const result = await hub.getPrompt(prompt.server, prompt.name, args, { signal });
   app.clearProgress();
-  if (options.raw) context.out(printableJson(result.raw, 2));
-  else if (options.json) {
-    const { raw: _, ...rest } = result;
-    context.out(printableJson(rest, 2));
-  } else context.out(await rendered(context, result));
+  const { raw, ...rest } = result;
+  if (options.json) context.out(printableJson({ ...rest, ...raw }, 2));
+  else context.out(await rendered(context, result));
   return EXIT.success;
 }
 
@@ -120,7 +124,7 @@ async function rendered(context: CommandContext, { messages }: PromptResult): Pr
   return parts.join("\n\n");
 }
 
-/** Describes a block that cannot be shown as text. `--raw` prints everything. */
+/** Describes a block that cannot be shown as text. `--json` prints everything. */
 function placeholder(block: { type: string; [field: string]: unknown }): string {
   return block.type === "image" ? `[image: ${block.mimeType}]` : printableJson(block);
 }

@@ -1,12 +1,11 @@
 import type { Command } from "commander";
-import { type Cli, mcpOption, mcpPathOf, storeOption, wholeNumberOption } from "../flags.js";
+import { type Cli, mcpOption, mcpPathOf, storeOption, wholeNumberOption, withJson } from "../flags.js";
 import type { QueryOptions } from "./run.js";
 
 /** Adds `query` and `execute`. Their help comes from the operations, not from commander. */
 export function addQuery({ program, context, setExitCode }: Cli): void {
   for (const tool of ["query", "execute"] as const) {
-    program
-      .command(tool)
+    withJson(program.command(tool), "the same: the result is always JSON")
       .usage("<operation> [key=value…] | <json> | <file> | -")
       .argument("[words...]")
       .helpOption(false)

@@ -16,7 +16,7 @@ export interface ResourcesOptions {
 export interface ReadOptions {
   server: string;
   uri: string;
-  raw?: boolean;
+  json?: boolean;
   watch?: boolean;
   mcp: string | undefined;
 }
@@ -25,7 +25,10 @@ export interface ReadOptions {
 export async function listResources(context: CommandContext, options: ResourcesOptions): Promise<number> {
   const { server, templates = false } = options;
   const { signal } = context;
-  await using app = openApp(context, { mcp: options.mcp });
+  await using app = openApp(context, {
+    mcp: options.mcp,
+    wanted: server === undefined ? undefined : (name) => name === server,
+  });
   const hub = await app.hub();
   const where = { signal, ...(server === undefined ? {} : { server }) };
   const found = templates ? await hub.resourceTemplates(where) : await hub.resources(where);
@@ -59,22 +62,22 @@ export async function listResources(context: CommandContext, options: ResourcesO
 export async function readResource(context: CommandContext, options: ReadOptions): Promise<number> {
   const { server, uri } = options;
   const { signal } = context;
-  await using app = openApp(context, { mcp: options.mcp });
+  await using app = openApp(context, { mcp: options.mcp, wanted: (name) => name === server });
   const hub = await app.hub();
   if (options.watch) return await watch(context, hub, options);
   const read = await hub.readResource(server, uri, { signal });
   app.clearProgress();
-  context.out(await rendered(context, read, options.raw ?? false));
+  context.out(await rendered(context, read, options.json ?? false));
   return EXIT.success;
 }
 
 /** Prints the resource now and after each change, until stopped. */
 async function watch(context: CommandContext, hub: Hub, options: ReadOptions): Promise<number> {
-  const { server, uri, raw = false } = options;
+  const { server, uri, json = false } = options;
   const { signal } = context;
   let printed: string | undefined;
   const show = async ({ restored }: Pick<ResourceUpdate, "restored">) => {
-    const text = await rendered(context, await hub.readResource(server, uri, { signal }), raw);
+    const text = await rendered(context, await hub.readResource(server, uri, { signal }), json);
     // After a reconnect, we cannot know whether the resource changed, so compare the text.
     if (restored && text === printed) return;
     if (printed !== undefined) context.note("changed:");
@@ -105,8 +108,8 @@ async function watch(context: CommandContext, hub: Hub, options: ReadOptions): P
   return EXIT.success;
 }
 
-async function rendered(context: CommandContext, read: ReadResourceResult, raw: boolean): Promise<string> {
-  if (raw) return printableJson(read.raw, 2);
+async function rendered(context: CommandContext, read: ReadResourceResult, json: boolean): Promise<string> {
+  if (json) return printableJson(read.raw, 2);
   const { home, logger, signal } = context;
   const content = read.contents.map((resource) => ({ type: "resource", resource }));
   const { blocks } = await renderBlocks({ content }, { home, logger, signal });

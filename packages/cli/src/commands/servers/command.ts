@@ -1,7 +1,7 @@
 import { redactedArgs } from "@trunkline/core";
 import { type Command, Option } from "commander";
 import { commandLine } from "../../terminal/command-line.js";
-import { type Cli, hintOnUnknownOption, mcpOption, mcpPathOf, refuseWord } from "../flags.js";
+import { type Cli, hintOnUnknownOption, mcpOption, mcpPathOf, refuseWord, withJson } from "../flags.js";
 import type { AddOptions } from "./run.js";
 
 const WHERE = `
@@ -12,20 +12,17 @@ the file given with --mcp.`;
 export function addServers({ program, context, setExitCode }: Cli): void {
   const servers = program.command("servers").addOption(mcpOption()).addHelpText("after", WHERE);
   const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
-  servers
-    .command("list", { isDefault: true })
+  withJson(servers.command("list", { isDefault: true }))
     .description("list what is configured, without connecting")
     .usage("[options]")
     .argument("[word]")
-    .option("--json", "print the servers as JSON")
     .addOption(mcpOption())
     .action(async (word: string | undefined, options: { json?: boolean }, command: Command) => {
       refuseWord(servers, word);
       const { listServers } = await import("./run.js");
       setExitCode(await listServers(context, { ...options, mcp: mcpPathOf(command) }));
     });
-  const add = servers
-    .command("add")
+  const add = withJson(servers.command("add"))
     .description("add a server: a URL, or a command after --")
     .argument("<name>", "the server's name")
     .argument("[target...]", "https://example.com/mcp, or -- npx -y some-server")
@@ -46,16 +43,17 @@ export function addServers({ program, context, setExitCode }: Cli): void {
     return `Put \`--\` before the program: ${words}`;
   });
   for (const op of ["remove", "enable", "disable"] as const) {
-    servers
-      .command(op)
+    withJson(servers.command(op))
       .description(`${op} a server in the file that defines it`)
       .argument("<server>")
       .option("--user", "only in your own settings")
       .option("--project", "only in the project's files")
       .addOption(mcpOption())
-      .action(async (name: string, options: { user?: boolean; project?: boolean }, command: Command) => {
-        const { changeServer } = await import("./run.js");
-        setExitCode(await changeServer(context, op, { ...options, name, mcp: mcpPathOf(command) }));
-      });
+      .action(
+        async (name: string, options: { user?: boolean; project?: boolean; json?: boolean }, command: Command) => {
+          const { changeServer } = await import("./run.js");
+          setExitCode(await changeServer(context, op, { ...options, name, mcp: mcpPathOf(command) }));
+        },
+      );
   }
 }

@@ -34,6 +34,7 @@ export interface AddOptions extends ScopeOptions {
   env: readonly string[];
   transport?: "http" | "sse";
   force?: boolean;
+  json?: boolean;
 }
 
 export async function addServer(context: CommandContext, options: AddOptions): Promise<number> {
@@ -51,7 +52,8 @@ export async function addServer(context: CommandContext, options: AddOptions): P
   }
   const outcome = await writeConfig(context, target, [{ op: "set", name, entry }]);
   for (const note of outcome.notes) context.note(note);
-  context.out(`${taken ? "Replaced" : "Added"} "${name}" in ${target.path}.`);
+  if (options.json) context.out(printableJson({ name, file: target.path, scope: target.scope, replaced: taken }, 2));
+  else context.out(`${taken ? "Replaced" : "Added"} "${name}" in ${target.path}.`);
   const relative = target.scope === "user" ? adviceOnRelativeWords(entry, config.workspaceFolder) : undefined;
   if (relative !== undefined) context.note(`note: ${relative}`);
   noteOtherEntry(context, config, { name, target });
@@ -62,7 +64,7 @@ export async function addServer(context: CommandContext, options: AddOptions): P
 export async function changeServer(
   context: CommandContext,
   op: "remove" | "enable" | "disable",
-  options: ScopeOptions & { name: string },
+  options: ScopeOptions & { name: string; json?: boolean },
 ): Promise<number> {
   checkScope(options);
   const { name } = options;
@@ -83,7 +85,8 @@ export async function changeServer(
   if (target === undefined) throw notFound(name, [...known]);
   const outcome = await writeConfig(context, target, [{ op, name }]);
   const done = { remove: "Removed", enable: "Enabled", disable: "Disabled" }[op];
-  if (outcome.changed) context.out(`${done} "${name}" in ${target.path}.`);
+  if (options.json) context.out(printableJson({ name, file: target.path, change: op, changed: outcome.changed }, 2));
+  else if (outcome.changed) context.out(`${done} "${name}" in ${target.path}.`);
   else context.out(`"${name}" is already ${op}d in ${target.path}.`);
   for (const { path } of others) context.note(`${path} also has a server "${name}"; it was not changed.`);
   return EXIT.success;

@@ -1,11 +1,9 @@
 import type { Command } from "commander";
-import { type Cli, formatOption, mcpOption, mcpPathOf, storeOption } from "../flags.js";
+import { type Cli, mcpOption, mcpPathOf, storeOption, withJson } from "../flags.js";
 import type { StatsOptions } from "./run.js";
 
 export function addStats({ program, context, setExitCode }: Cli): void {
-  program
-    .command("stats")
-    .addOption(formatOption())
+  withJson(program.command("stats"))
     .addOption(storeOption())
     .addOption(mcpOption())
     .action(async (options: Omit<StatsOptions, "mcp">, command: Command) => {

@@ -10,7 +10,7 @@ import { table } from "../../terminal/table.js";
 export interface StatsOptions {
   store: string | undefined;
   mcp: string | undefined;
-  format: "text" | "json";
+  json?: boolean;
 }
 
 export async function stats(context: CommandContext, options: StatsOptions): Promise<number> {
@@ -19,7 +19,7 @@ export async function stats(context: CommandContext, options: StatsOptions): Pro
   const { servers } = await app.config();
   const names = new Set(servers.filter(({ disabled }) => !disabled).map(({ name }) => name));
   const report = await tokenReport({ folder, directTools: () => directTools(context, names) });
-  if (options.format === "json") context.out(printableJson(report, 2));
+  if (options.json) context.out(printableJson(report, 2));
   else if (report.since === null) {
     context.note(`Nothing has been counted in ${folder} yet. \`trunkline serve\` counts what its clients receive.`);
   } else for (const line of describe(report)) context.out(line);

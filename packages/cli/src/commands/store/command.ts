@@ -4,7 +4,7 @@ import { OPERATIONS, type OperationName, type OperationParams } from "@trunkline
 import { type Command, Option } from "commander";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { type Cli, repeatable, storeOption, storePathOf, wholeNumberOption } from "../flags.js";
+import { type Cli, repeatable, storeOption, storePathOf, wholeNumberOption, withJson } from "../flags.js";
 import { addParameters, helpOf } from "./parameter-options.js";
 
 const EXAMPLES = `
@@ -32,7 +32,7 @@ Exit codes: 0 success, 1 failure, or nothing found by search, grep and list, 2 w
 interface StoreCommand<Name extends OperationName> {
   /** Options that are not parameters of the operation. */
   readonly options?: (command: Command) => Command;
-  /** Default: text and json. */
+  /** Besides text and JSON. */
   readonly formats?: readonly string[];
   /** The exit code for any error, if it differs from the usual one. */
   readonly errorCode?: number;
@@ -90,7 +90,7 @@ const COMMANDS: { readonly [Name in OperationName]?: StoreCommand<Name> } = {
     errorCode: EXIT.usage,
     load: async () => (await import("./grep.js")).grep,
   },
-  graph: { formats: ["text", "json", "mermaid"], load: async () => (await import("./graph.js")).graph },
+  graph: { formats: ["mermaid"], load: async () => (await import("./graph.js")).graph },
   snapshot: { load: async () => (await import("./history.js")).snapshot },
   list_snapshots: { load: async () => (await import("./history.js")).listSnapshots },
   list_collections: { load: async () => (await import("./history.js")).listCollections },
@@ -134,13 +134,7 @@ function registerOperation(store: Command, name: OperationName, { context, setEx
   const readParams = addParameters(command, operation.params);
   if (operation.inSession === true) command.option("--session <id>", "the session it belongs to");
   entry.options?.(command);
-  command
-    .addOption(
-      new Option("--format <format>", "how to print the result")
-        .choices(entry.formats ?? ["text", "json"])
-        .default("text"),
-    )
-    .option("--json", "the same as --format json")
+  withJson(command, undefined, entry.formats)
     .addOption(storeOption())
     .action(async () => {
       if (entry.errorCode !== undefined) setExitCode(entry.errorCode);

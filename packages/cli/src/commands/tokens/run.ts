@@ -22,12 +22,12 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 
 export async function create(
   context: CommandContext,
-  { name, expires }: { name: string; expires?: string },
+  { name, expires, json }: { name: string; expires?: string; json?: boolean },
 ): Promise<number> {
   const now = context.clock.now();
   const expiresAt = expires === undefined ? undefined : new Date(now + durationMs(expires));
   const token = await createToken(context.home, { name, expiresAt, now: new Date(now) });
-  context.out(token);
+  context.out(json ? JSON.stringify({ name, token, expiresAt }, null, 2) : token);
   const until = expiresAt === undefined ? "until you revoke it" : `until ${expiresAt.toISOString()}`;
   context.note(`Copy it now: it is not shown again. Clients send it as Authorization: Bearer <token>, ${until}.`);
   return EXIT.success;
@@ -53,9 +53,12 @@ export async function list(context: CommandContext, { json }: { json?: boolean }
   return EXIT.success;
 }
 
-export async function revoke(context: CommandContext, name: string): Promise<number> {
+export async function revoke(
+  context: CommandContext,
+  { name, json }: { name: string; json?: boolean },
+): Promise<number> {
   await revokeToken(context.home, name);
-  context.out(`Revoked: ${name}`);
+  context.out(json ? JSON.stringify({ revoked: [name] }, null, 2) : `Revoked: ${name}`);
   if (name === DEFAULT_TOKEN) context.note("The next `trunkline serve --http` creates a new one.");
   return EXIT.success;
 }

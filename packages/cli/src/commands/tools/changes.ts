@@ -6,6 +6,7 @@ import { isGlob, matchesGlob, nearestNames, printable, TrunklineError } from "@t
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
+import { reporting } from "../../terminal/json-output.js";
 
 export interface ChangesOptions {
   pattern: string | undefined;
@@ -64,10 +65,13 @@ export async function approveDefinitions(
     if (found.length === 0) throw notHeld(name, held.map(labelOf));
     for (const item of found) chosen.add(item);
   }
-  for (const item of chosen) printChange(context, { ...item, at: item.since, change: "held", after: item.definition });
-  await approvePins(context.home, config.servers, [...chosen]);
-  for (const item of chosen) context.out(printable(`Approved: ${labelOf(item)}`));
-  return EXIT.success;
+  const outcome = { approved: [...chosen].map(labelOf) };
+  return await reporting(context, { json: options.json, outcome }, async (shown) => {
+    for (const item of chosen) printChange(shown, { ...item, at: item.since, change: "held", after: item.definition });
+    await approvePins(context.home, config.servers, [...chosen]);
+    for (const item of chosen) shown.out(printable(`Approved: ${labelOf(item)}`));
+    return EXIT.success;
+  });
 }
 
 async function read(context: CommandContext, mcp: string | undefined) {

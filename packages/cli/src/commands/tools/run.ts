@@ -27,7 +27,12 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
       ? showChanges(context, options)
       : approveDefinitions(context, { ...options, approve: options.approve }));
   }
-  await using app = openApp(context, { mcp: options.mcp });
+  const owner = pattern === undefined ? "" : headOf(pattern);
+  await using app = openApp(context, {
+    mcp: options.mcp,
+    // A name without a server can belong to any of them.
+    wanted: owner.includes(".") ? (server) => owner.startsWith(`${server}.`) : undefined,
+  });
   const hub = await app.hub();
   const wanted = pattern === undefined ? undefined : serversOf(pattern, hub);
   await hub.connect(wanted, context.signal);
@@ -60,9 +65,14 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
  * Returns the servers whose tools a pattern can match, or undefined for all. There is no need to wait for the others.
  */
 function serversOf(pattern: string, hub: Hub): string[] | undefined {
-  const head = isGlob(pattern) ? pattern.slice(0, pattern.search(/[*?]/)) : pattern;
+  const head = headOf(pattern);
   const owners = hub.status().filter(({ name }) => head.startsWith(`${name}.`));
   return owners.length === 0 ? undefined : owners.map(({ name }) => name);
+}
+
+/** The part of a pattern before its first wildcard. */
+function headOf(pattern: string): string {
+  return isGlob(pattern) ? pattern.slice(0, pattern.search(/[*?]/)) : pattern;
 }
 
 /** Reports on stderr which servers are missing from the list, and why. */

@@ -1,9 +1,8 @@
-import type { Cli } from "../flags.js";
+import { type Cli, withJson } from "../flags.js";
 import type { TrustOptions } from "./run.js";
 
 export function addTrust({ program, context, setExitCode }: Cli): void {
-  program
-    .command("trust")
+  withJson(program.command("trust"))
     .option("--yes", "approve without asking")
     .option("--list", "list approved files, workspaces and stores")
     .option("--revoke", "withdraw the approval of this project's files")

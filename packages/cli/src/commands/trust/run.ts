@@ -1,5 +1,5 @@
 import { type LoadedConfig, TrustStore } from "@trunkline/client/config";
-import { printable, redactedUrl, TrunklineError } from "@trunkline/core";
+import { printable, printableJson, redactedUrl, TrunklineError } from "@trunkline/core";
 import { foreignEndpoint } from "../../agent/model-settings.js";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -7,6 +7,7 @@ import { projectPromptFolder, wholeHomeReason } from "../../app/folders.js";
 import { KnownStores } from "../../app/project-store.js";
 import { askApproval, cannotAskApproval } from "../../terminal/approval-question.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
+import { reporting } from "../../terminal/json-output.js";
 import {
   describeFiles,
   type RunnableFile,
@@ -21,6 +22,13 @@ export interface TrustOptions {
   revoke?: boolean;
   workspace?: boolean;
   store?: boolean;
+  json?: boolean;
+}
+
+/** With `--json`: what is approved from now on, and what no longer is. */
+export interface TrustOutcome {
+  approved: string[];
+  revoked: string[];
 }
 
 /** Shows what the project's files would run and asks for approval, or lists and revokes approvals. */
@@ -28,17 +36,27 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
   if ([options.yes, options.list, options.revoke].filter(Boolean).length > 1) {
     throw new TrunklineError("USAGE", "--yes, --list and --revoke are mutually exclusive.");
   }
-  if (options.store && !options.list) {
-    const { trustStore } = await import("./trust-store.js");
-    return await trustStore(context, options);
-  }
   const store = new TrustStore(context.home);
-  if (options.list) return await list(context, store);
+  if (options.list) return await list(context, store, options.json);
+  const outcome: TrustOutcome = { approved: [], revoked: [] };
+  return await reporting(context, { json: options.json, outcome }, async (shown) => {
+    if (!options.store) return await trustProject(shown, options, { store, outcome });
+    const { trustStore } = await import("./trust-store.js");
+    return await trustStore(shown, options, outcome);
+  });
+}
+
+async function trustProject(
+  context: CommandContext,
+  options: TrustOptions,
+  { store, outcome }: { store: TrustStore; outcome: TrustOutcome },
+): Promise<number> {
   const config = await openApp(context).config();
-  if (options.workspace) return await trustWorkspace(context, config, options);
+  if (options.workspace) return await trustWorkspace(context, config, { ...options, outcome });
   if (options.revoke) {
     const paths = config.files.filter(({ scope }) => scope === "project").map(({ path }) => path);
     const revoked = await store.revoke(...paths, projectPromptFolder(context));
+    outcome.revoked.push(...revoked);
     for (const path of revoked) context.out(`Revoked: ${path}`);
     if (revoked.length === 0) context.out("No file of this project was approved.");
     return EXIT.success;
@@ -67,6 +85,7 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
   if (!options.yes && !(await askApproval(context, "project"))) return EXIT.failure;
   // Approve exactly what was shown, even if the file has changed since.
   await store.confirm(...open);
+  outcome.approved.push(...open.map(({ path }) => path));
   for (const { path } of open) context.out(`Approved: ${path}`);
   return EXIT.success;
 }
@@ -87,11 +106,16 @@ async function promptFiles(
 }
 
 /** Approves the workspace for the user's own servers, or withdraws that. */
-async function trustWorkspace(context: CommandContext, config: LoadedConfig, options: TrustOptions): Promise<number> {
+async function trustWorkspace(
+  context: CommandContext,
+  config: LoadedConfig,
+  options: TrustOptions & { outcome: TrustOutcome },
+): Promise<number> {
   const { workspaceFolder, foreignFolders } = config;
   const store = new TrustStore(context.home);
   if (options.revoke) {
     const had = await store.revokeWorkspace(workspaceFolder);
+    if (had) options.outcome.revoked.push(workspaceFolder);
     context.out(had ? `Revoked: ${workspaceFolder}` : `${workspaceFolder} was not approved for your own servers.`);
     return EXIT.success;
   }
@@ -120,16 +144,24 @@ async function trustWorkspace(context: CommandContext, config: LoadedConfig, opt
   }
   if (!options.yes && !(await askApproval(context, "workspace"))) return EXIT.failure;
   await store.confirmWorkspace(workspaceFolder, { endpoint: model?.endpoint });
+  options.outcome.approved.push(workspaceFolder);
   context.out(`Approved: ${workspaceFolder}`);
   return EXIT.success;
 }
 
-async function list(context: CommandContext, store: TrustStore): Promise<number> {
+async function list(context: CommandContext, store: TrustStore, json: boolean | undefined): Promise<number> {
   const confirmed = [...(await store.list()), ...(await store.workspaces())];
-  for (const { path, confirmedAt } of confirmed) context.out(`${confirmedAt}  ${path}`);
   const stores = await new KnownStores(context.home).list();
-  for (const { path, since } of stores) context.out(`${since}  ${path}`);
-  if (confirmed.length + stores.length === 0) context.note("Nothing is approved.");
+  const listed = [...confirmed.map(({ path, confirmedAt: since }) => ({ path, since })), ...stores];
+  if (json)
+    context.out(
+      printableJson(
+        listed.map(({ path, since }) => ({ path, since })),
+        2,
+      ),
+    );
+  else for (const { path, since } of listed) context.out(`${since}  ${path}`);
+  if (listed.length === 0) context.note("Nothing is approved.");
   if (context.env.TRUNKLINE_TRUST === "all") context.note("TRUNKLINE_TRUST=all is set: everything counts as approved.");
   return EXIT.success;
 }

@@ -5,11 +5,13 @@ import { projectStore } from "../../app/folders.js";
 import { KnownStores, rejectStoreLinks } from "../../app/project-store.js";
 import { askApproval, cannotAskApproval } from "../../terminal/approval-question.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
+import type { TrustOutcome } from "./run.js";
 
 /** Approves the store of this project, or withdraws the approval. */
 export async function trustStore(
   context: CommandContext,
   { yes, revoke }: { yes?: boolean; revoke?: boolean },
+  outcome: TrustOutcome,
 ): Promise<number> {
   const { cwd, home } = context;
   const folder = projectStore(cwd, home);
@@ -19,7 +21,9 @@ export async function trustStore(
   }
   const known = new KnownStores(home);
   if (revoke) {
-    context.out((await known.forget(folder)) ? `Revoked: ${folder}` : "The store of this project was not approved.");
+    const had = await known.forget(folder);
+    if (had) outcome.revoked.push(folder);
+    context.out(had ? `Revoked: ${folder}` : "The store of this project was not approved.");
     return EXIT.success;
   }
   await rejectStoreLinks(folder);
@@ -30,6 +34,7 @@ export async function trustStore(
   }
   await using opened = await openCommandStore(context, { store: folder, mustExist: true });
   await known.remember(folder, opened.store.id);
+  outcome.approved.push(folder);
   context.out(`Approved: ${folder}`);
   return EXIT.success;
 }
