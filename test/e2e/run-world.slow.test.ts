@@ -69,6 +69,22 @@ console.log((await hub.tools("library.*")).length > 0);`,
     expect(outcome).toEqual({ code: 0, stdout: "true\ntrue\n", stderr: "" });
   });
 
+  it("warns only about the servers that the script uses", async () => {
+    using place = new Place({
+      "mcp.json": {
+        mcpServers: {
+          used: { ...hello, env: { A: "${UNSET_USED}" } },
+          other: { ...hello, env: { A: "${UNSET_OTHER}" } },
+        },
+      },
+      "script.ts": 'import { hub } from "trunkline";\nconsole.log((await hub.call("used.hello")).text);',
+    });
+    const { stdout, stderr } = await place.runProcess(["run", "--mcp", "mcp.json", "script.ts"]);
+    expect(stdout).toBe("Hello, world!\n");
+    expect(stderr).toContain("UNSET_USED");
+    expect(stderr).not.toContain("UNSET_OTHER");
+  });
+
   it("also stays open when the underlying object is used", async () => {
     using place = new Place({
       "mcp.json": { servers: { hello } },

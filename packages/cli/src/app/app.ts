@@ -10,6 +10,7 @@ import type { Store } from "@trunkline/store";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import { meaningOf } from "../terminal/palette.js";
 import type { ExchangeOptions, OpenedService, ServiceSettings } from "./app-service.js";
+import { configProblems, reportOnUse } from "./config-problems.js";
 import { type GuardedPlaces, guardedPlaces, isProjectStore, storeFolder } from "./folders.js";
 import type { LiveConfig } from "./live-config.js";
 import type { StoreApproval } from "./project-store.js";
@@ -25,8 +26,11 @@ export interface AppOptions {
    * - `own`: ignores a file named by the environment and reads only the files people write to. Never asks.
    */
   readonly config?: "ask" | "headless" | "live" | "own" | undefined;
-  /** Whether a server will be used; the user is not asked about other servers. Default: all of them. */
-  readonly wanted?: ((server: string) => boolean) | undefined;
+  /**
+   * Whether a server will be used: the user is not asked about other servers, and not warned about them. Default: all of
+   * them. `unknown`: a script decides while it runs, so warnings are printed when a server is first used.
+   */
+  readonly wanted?: ((server: string) => boolean) | "unknown" | undefined;
   /**
    * Folders to report to servers as roots. Only on request: server-filesystem, for one, uses them instead of the
    * folders in its own arguments.
@@ -131,7 +135,7 @@ export class App implements AsyncDisposable {
     const { confirmProjectFiles, confirmWorkspace } = await import("../terminal/trust-prompt.js");
     const hasChanged = [
       await confirmProjectFiles(this.context, config),
-      await confirmWorkspace(this.context, config, this.#options.wanted),
+      await confirmWorkspace(this.context, config, this.#wanted),
     ];
     if (hasChanged.includes(true)) this.#config = await this.#readConfig();
   }
@@ -223,6 +227,11 @@ export class App implements AsyncDisposable {
     await this.close();
   }
 
+  get #wanted(): ((server: string) => boolean) | undefined {
+    const { wanted } = this.#options;
+    return wanted === "unknown" ? undefined : wanted;
+  }
+
   get #isHeadless(): boolean {
     return this.#options.config === "headless" || this.#options.config === "live";
   }
@@ -234,7 +243,7 @@ export class App implements AsyncDisposable {
 
   async #readConfig(memory?: ConfigMemory): Promise<LoadedConfig> {
     const { cwd, env, home, signal, redactor } = this.context;
-    const { mcp, wanted, config: mode = "ask" } = this.#options;
+    const { mcp, config: mode = "ask" } = this.#options;
     const { approvalsIn, loadConfig, TrustStore } = await import("@trunkline/client/config");
     const trust = new TrustStore(home);
     const asking: Partial<LoadConfigOptions> = {};
@@ -248,7 +257,7 @@ export class App implements AsyncDisposable {
       signal,
       env: mode === "own" ? { ...env, TRUNKLINE_MCP_FILE: undefined } : env,
       mcpPath: mcp,
-      wanted,
+      wanted: this.#wanted,
       memory,
       ...approvalsIn(trust, env),
       ...asking,
@@ -283,11 +292,12 @@ export class App implements AsyncDisposable {
     const { roots, signIn, checkWithinMs } = this.#options;
     if (checkWithinMs === undefined) {
       await this.confirmProject();
-      reportProblems(context, await this.config(), this.#options.wanted);
+      const isUsed = this.#options.wanted === "unknown" ? () => false : this.#wanted;
+      reportProblems(context, await this.config(), isUsed);
       const terminal = await this.#terminalChannel();
       this.#channel = terminal;
     }
-    return await this.#openHub({
+    const hub = await this.#openHub({
       signal: context.signal,
       // Without a terminal there is no one to ask, so do not tell servers that we answer questions.
       ...(this.#channel === undefined ? {} : { channel: this.#channel, logLevel: "warning" }),
@@ -295,6 +305,8 @@ export class App implements AsyncDisposable {
       ...(signIn === undefined ? {} : { signIn }),
       ...(checkWithinMs === undefined ? {} : { connectLimitMs: checkWithinMs }),
     });
+    if (this.#options.wanted === "unknown") reportOnUse(context, hub, await this.config());
+    return hub;
   }
 
   async #terminalChannel(): Promise<AppChannel | undefined> {
@@ -406,12 +418,12 @@ class Once<T> {
 }
 
 /** Prints problems in the files, and rejects a configuration without servers. */
-function reportProblems(context: CommandContext, config: LoadedConfig, wanted: AppOptions["wanted"]): void {
-  for (const { severity, message, file, line, server, shadowing } of config.diagnostics) {
-    if (server !== undefined && wanted?.(server) === false) continue;
-    if (severity !== "note" || shadowing)
-      context.note(`${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})`, meaningOf(severity));
-  }
+function reportProblems(
+  context: CommandContext,
+  config: LoadedConfig,
+  isUsed: ((server: string) => boolean) | undefined,
+): void {
+  for (const { text, severity } of configProblems(config, isUsed)) context.note(text, meaningOf(severity));
   if (config.servers.length > 0) return;
   throw new TrunklineError(
     "CONFIG_INVALID",

@@ -6,6 +6,7 @@ import { ConfigMemory, type ConfigWatch, type LoadedConfig, watchConfig } from "
 import { isTrunklineError, messageOf } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { untrustedNotice } from "../terminal/trust-prompt.js";
+import { configProblems } from "./config-problems.js";
 
 export interface LiveConfigOptions {
   /** Reads the files. For an unreadable file, uses the content kept in `memory`. */
@@ -87,12 +88,7 @@ export class LiveConfig implements AsyncDisposable {
   }
 
   #say(config: LoadedConfig): void {
-    const lines = config.diagnostics
-      .filter(({ severity, shadowing }) => severity !== "note" || shadowing)
-      .map(
-        ({ severity, message, file, line }) =>
-          `${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})`,
-      );
+    const lines = configProblems(config).map(({ text }) => text);
     const notice = untrustedNotice(config);
     this.#note(notice === undefined ? lines : [...lines, notice]);
   }

@@ -72,7 +72,7 @@ export class World {
   #opened(): App {
     if (this.context.signal.aborted) throw new TrunklineError("ABORTED", "The script was interrupted.");
     this.#closeAtTheEnd();
-    this.#app ??= openApp(this.context, { mcp: this.#options.mcp });
+    this.#app ??= openApp(this.context, { mcp: this.#options.mcp, wanted: "unknown" });
     return this.#app;
   }
 

@@ -227,22 +227,17 @@ async function remoteEntry(
 async function listPrograms(context: CommandContext, json: boolean | undefined): Promise<number> {
   const found = await programStates(placeOf(context));
   if (json) {
-    const listed = found.map(({ program, path, state }) => ({
-      program: program.id,
-      title: program.title,
-      state,
-      file: path,
-    }));
+    const listed = found.map(({ program: { id, title }, path, state }) => ({ program: id, title, state, file: path }));
     context.out(JSON.stringify(listed, null, 2));
-    return EXIT.success;
+  } else {
+    const rows = found.map(({ program, path, state }) => [
+      program.id,
+      program.title,
+      state === "other" ? `has another "${ENTRY_NAME}"` : state,
+      path,
+    ]);
+    for (const line of table(rows)) context.out(line);
   }
-  const rows = found.map(({ program, path, state }) => [
-    program.id,
-    program.title,
-    state === "other" ? `has another "${ENTRY_NAME}"` : state,
-    path,
-  ]);
-  for (const line of table(rows)) context.out(line);
   const problems = found.flatMap(({ problem }) => problem ?? []);
   for (const { message } of problems) context.note(`error: ${message}`);
   context.note("Add Trunkline to one of them: trunkline install <program>");

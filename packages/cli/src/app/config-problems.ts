@@ -1,0 +1,46 @@
+// What the configuration's diagnostics say to the user of a command: only about servers that the command uses.
+import type { Hub, LoadedConfig } from "@trunkline/client";
+import type { CommandContext } from "../terminal/context.js";
+import { meaningOf } from "../terminal/palette.js";
+
+type Diagnostic = LoadedConfig["diagnostics"][number];
+
+interface ConfigProblem {
+  readonly severity: Diagnostic["severity"];
+  readonly text: string;
+}
+
+/** Returns the problems of the files and about these servers. A disabled server is not used by anything. */
+export function configProblems(
+  { diagnostics, servers }: LoadedConfig,
+  isUsed: (server: string) => boolean = () => true,
+): ConfigProblem[] {
+  const disabled = new Set(servers.filter((server) => server.disabled).map(({ name }) => name));
+  return diagnostics
+    .filter(({ severity, server, shadowing }) => {
+      if (server !== undefined && !isUsed(server)) return false;
+      return shadowing === true || (severity !== "note" && !disabled.has(server ?? ""));
+    })
+    .map(problemOf);
+}
+
+/** Prints the problems of each server once, when it is first used. */
+export function reportOnUse(context: CommandContext, hub: Hub, config: LoadedConfig): void {
+  const reported = new Set<string>();
+  hub.onStatusChanged(() => {
+    for (const { name, state } of hub.status()) {
+      if (!["connected", "failed", "needs-auth"].includes(state) || reported.has(name)) continue;
+      reported.add(name);
+      for (const { text, severity } of serverProblems(config, name)) context.note(text, meaningOf(severity));
+    }
+  });
+}
+
+function serverProblems(config: LoadedConfig, name: string): ConfigProblem[] {
+  const diagnostics = config.diagnostics.filter(({ server }) => server === name);
+  return configProblems({ ...config, diagnostics });
+}
+
+function problemOf({ severity, message, file, line }: Diagnostic): ConfigProblem {
+  return { severity, text: `${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})` };
+}
