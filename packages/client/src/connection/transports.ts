@@ -14,6 +14,7 @@ import type { HttpServer, ServerDefinition, StdioServer } from "../config/loaded
 import type { LargeMessages } from "../results/large-messages.js";
 import { withoutBatches } from "./batches.js";
 import { boundedFetch } from "./bounded-bodies.js";
+import { endedWithCalls } from "./call-streams.js";
 import { type RunPlaces, runFolder, withoutForeignPrograms } from "./run-folder.js";
 import { serverEnvironment } from "./server-environment.js";
 import { SseTransport } from "./sse-transport.js";
@@ -139,7 +140,7 @@ function authorized(
 ): { fetch: FetchLike; authProvider?: ServerAuth } {
   const { auth } = context;
   const limits = { maxMessageBytes: maxMessageBytesOf(definition, context), large: context.large };
-  const fetch = withoutBatches(boundedFetch(fetchForServers, limits));
+  const fetch = endedWithCalls(withoutBatches(boundedFetch(fetchForServers, limits)));
   return auth === undefined ? { fetch } : { fetch: auth.watch(fetch), authProvider: auth };
 }
 
