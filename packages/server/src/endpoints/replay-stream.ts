@@ -20,6 +20,8 @@ interface KeptEvent {
   readonly stream: ReplayStream;
   readonly number: number;
   readonly data: string | Uint8Array;
+  /** Replaces an earlier event of the same kind on the stream. */
+  readonly kind?: string | undefined;
 }
 
 /** How long a client should wait before it reconnects to a lost stream. */
@@ -97,12 +99,20 @@ export class ReplayBuffer {
 
   /** Buffers an event and drops the oldest ones over the limit. */
   keep(event: Omit<KeptEvent, "atMs">): void {
+    if (event.kind !== undefined) this.#drop(event.stream, event.kind);
     this.#events.push({ ...event, atMs: performance.now() });
     this.#bytes += event.data.length;
     const { maxEvents, maxBytes } = this.#limits;
     const tooMany = this.#events.length - maxEvents;
     this.#dropWhile((_, gone) => gone < tooMany || this.#bytes > maxBytes);
     this.#share.update(this, this.#bytes);
+  }
+
+  #drop(stream: ReplayStream, kind: string): void {
+    const at = this.#events.findLastIndex((event) => event.stream === stream && event.kind === kind);
+    if (at === -1) return;
+    this.#bytes -= this.#events[at]?.data.length ?? 0;
+    this.#events.splice(at, 1);
   }
 
   #dropWhile(isTooMuch: (oldest: KeptEvent, gone: number) => boolean): void {
@@ -184,7 +194,7 @@ export class ReplayStream implements Outlet {
     if (this.#hasEnded) return;
     this.#lastNumber += 1;
     const data = encodeMessage(message);
-    this.#buffer.keep({ stream: this, number: this.#lastNumber, data });
+    this.#buffer.keep({ stream: this, number: this.#lastNumber, data, kind: repeatedKind(message) });
     this.#live?.write({ data, id: this.#eventId(this.#lastNumber) });
   }
 
@@ -207,4 +217,13 @@ export class ReplayStream implements Outlet {
   #eventId(number: number): string {
     return `${this.id}-${number}`;
   }
+}
+
+/**
+ * A client that has missed ten changes of a list has to be told once. Without this, the sessions of clients that are gone
+ * would fill up with the changes of every server that restarts.
+ */
+function repeatedKind(message: OutgoingMessage): string | undefined {
+  const { method } = message;
+  return typeof method === "string" && method.endsWith("/list_changed") ? method : undefined;
 }

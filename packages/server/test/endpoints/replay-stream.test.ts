@@ -38,6 +38,23 @@ describe("what sessions buffer for clients that come back", () => {
     expect([one, two, three].map(({ kept }) => kept())).toEqual([1, 1, 1]);
   });
 
+  it("has each changed list once, however often it changed", () => {
+    const [one] = sessions(1);
+    if (one === undefined) throw new Error("There is one.");
+    const change = (list: string) => one.stream.send({ jsonrpc: "2.0", method: `notifications/${list}/list_changed` });
+    for (let times = 0; times < 3; times++) for (const list of ["tools", "prompts"]) change(list);
+    say(one.stream);
+    change("tools");
+    const kept = one.buffer.after(one.stream, 0);
+    expect(kept.map(({ data }) => JSON.parse(String(data)).method)).toEqual([
+      "notifications/prompts/list_changed",
+      "notifications/message",
+      "notifications/tools/list_changed",
+    ]);
+    // The numbers go on, so that a client can resume from any event that it has seen.
+    expect(kept.map(({ number }) => number)).toEqual([6, 7, 8]);
+  });
+
   it("keeps an ended stream only as long as its events", () => {
     vi.useFakeTimers();
     const [one] = sessions(1);
