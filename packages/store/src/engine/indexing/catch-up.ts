@@ -98,9 +98,12 @@ export function reachedSeq(index: Db): number {
 
 function takeSlice(context: IndexingContext, target: number): number {
   const { truth, index } = context;
+  const from = reachedSeq(index);
+  // Another process was faster while we waited for the lock: the index must not go back to our target.
+  if (from >= target) return 0;
   const changed = truth.all<DocumentRow>(
     "SELECT * FROM documents WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
-    reachedSeq(index),
+    from,
     target,
     SLICE,
   );
