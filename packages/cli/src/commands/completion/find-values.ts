@@ -1,12 +1,15 @@
-// Values not defined by the commands: servers, their tools, operations, programs, providers, files. Starts nothing and
-// asks nothing; skips what cannot be read.
+// Values not defined by the commands: servers, their tools, operations, what the store holds, programs, providers, files.
+// Starts no server and asks nothing; skips what cannot be read.
 import { isRecord } from "@trunkline/core";
 import { knownTools } from "../../app/known-tools.js";
 import type { CommandContext } from "../../terminal/context.js";
 import type { Candidate, Candidates, Slot } from "./candidates.js";
 
+/** Returns undefined if the name means something else in this place. */
+type FindKind = (context: CommandContext, slot: Slot) => Candidates | undefined | Promise<Candidates>;
+
 /** By option name, or by the name of an argument or option value in the help. */
-const KINDS: Readonly<Record<string, (context: CommandContext, slot: Slot) => Candidates | Promise<Candidates>>> = {
+const KINDS: Readonly<Record<string, FindKind>> = {
   path: () => ({ words: [], paths: "files" }),
   "path|hash": () => ({ words: [], paths: "files" }),
   file: () => ({ words: [], paths: "files" }),
@@ -19,6 +22,16 @@ const KINDS: Readonly<Record<string, (context: CommandContext, slot: Slot) => Ca
   arguments: async (context, slot) => ({ words: await argumentWords(context, slot) }),
   words: async (context, slot) => await operationWords(context, slot),
   operation: async (context, slot) => ({ words: [...(await operations()), ...(await toolWords(context, slot))] }),
+  collection: async (...at) => ({ words: await (await storeValues()).collectionWords(...at) }),
+  snapshot: async (...at) => ({ words: await (await storeValues()).snapshotWords(...at) }),
+  "snapshot|collection": async (...at) => {
+    const { snapshotWords, collectionWords } = await storeValues();
+    return { words: [...(await snapshotWords(...at)), ...(await collectionWords(...at))] };
+  },
+  // Elsewhere these are a file and a folder.
+  from: (...at) => (at[1].position.command.name() === "diff" ? KINDS.snapshot?.(...at) : undefined),
+  to: (...at) => (at[1].position.command.name() === "diff" ? KINDS.snapshot?.(...at) : undefined),
+  session: async (...at) => ({ words: await (await storeValues()).sessionWords(...at) }),
   program: async () => {
     const { AGENT_PROGRAMS } = await import("../../install/agent-programs.js");
     return { words: AGENT_PROGRAMS.map(({ id, title }) => word(id, title)) };
@@ -40,9 +53,15 @@ export const VALUE_KINDS: readonly string[] = Object.keys(KINDS);
 export async function findValues(context: CommandContext, slot: Slot): Promise<Candidates> {
   for (const name of slot.names) {
     const find = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
-    if (find !== undefined) return await find(context, slot);
+    const found = await find?.(context, slot);
+    if (found !== undefined) return found;
   }
   return { words: [] };
+}
+
+/** Loaded only for these values: the others need no store. */
+async function storeValues() {
+  return await import("./store-values.js");
 }
 
 function word(value: string, about = ""): Candidate {
