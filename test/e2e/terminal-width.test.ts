@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { journalFolder } from "../../packages/server/src/journal/index.js";
-import { Place } from "./command.js";
-import { plain, runAtScreen, tooWide } from "./screen.js";
+import { outcomeOf, Place, seen } from "./command.js";
+import { plain, runAtScreen, startAtScreen, tooWide } from "./screen.js";
 import { testServer } from "./server-entries.js";
 
 describe("lists at a terminal", () => {
@@ -71,6 +71,15 @@ describe("lists at a terminal", () => {
     ]);
     expect(stdout).toContain("\u001b[31merror CONNECTION_FAILED\u001b[39m");
     expect((await place.run(["log"])).stdout).toMatch(/^2026-11-14 06:30:00 {2}/);
+  });
+
+  it("tools says which servers it is waiting for", async () => {
+    using waiting = new Place({ "mcp.json": { mcpServers: { quiet: testServer("silent") } } });
+    const running = startAtScreen(waiting, ["tools", "--mcp", "mcp.json"]);
+    const outcome = outcomeOf(running);
+    await seen(running.stderr, /connecting quiet …/);
+    running.kill("SIGINT");
+    expect(await outcome).toMatchObject({ code: 130, stdout: "", stderr: expect.stringMatching(/\r\p{Cc}\[K$/u) });
   });
 
   it("tools breaks descriptions and signatures, and colours names", async () => {

@@ -1,5 +1,7 @@
+import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ProgressLine } from "../src/terminal/progress-line.js";
+import { createContext } from "../src/terminal/context.js";
+import { ProgressLine, progressLineFor } from "../src/terminal/progress-line.js";
 
 const ERASE = "\r\u001b[K";
 
@@ -87,6 +89,19 @@ describe("the spinner", () => {
     expect(screen.written.slice(before - 1)).toEqual([ERASE]);
     line.update("no spinner");
     expect(screen.written.at(-1)).toBe(`${ERASE}no spinner`);
+  });
+
+  it("gives way to a note, and comes back with its next turn", () => {
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+    const env = { TERM: "xterm", NO_COLOR: "1" };
+    const context = createContext({ stdin, stdout, stderr, env, cwd: "/", userHome: "/" });
+    using line = progressLineFor(context);
+    line?.spin("waiting");
+    context.note("warning: careful");
+    expect(String(stderr.read())).toBe(`${ERASE}⠋ waiting${ERASE}warning: careful\n`);
+    vi.advanceTimersByTime(80);
+    expect(String(stderr.read())).toBe(`${ERASE}⠙ waiting`);
   });
 
   it("fits in one row together with its text, and is hidden during a question", () => {

@@ -36,6 +36,8 @@ export interface CommandContext {
   readonly palette: Palette;
   /** The colours of stderr. */
   readonly notePalette: Palette;
+  /** Registers a line on stderr that is updated in place: it is erased before a note, and comes back by itself. */
+  onNote(erase: () => void): void;
   /** Sets what `--color` says, for both streams. */
   setColourMode(mode: ColourMode): void;
   /** Whether stdin is a pipe or a file. */
@@ -61,6 +63,7 @@ export function createContext(io: ProgramIo): CommandContext {
   const redactor = new Redactor();
   const logLevel = env.TRUNKLINE_LOG_LEVEL;
   let colourMode: ColourMode = "auto";
+  const beforeNote: (() => void)[] = [];
   return {
     version: readVersion(),
     io,
@@ -80,6 +83,7 @@ export function createContext(io: ProgramIo): CommandContext {
     get notePalette() {
       return paletteFor(io.stderr, env, colourMode);
     },
+    onNote: (erase) => void beforeNote.push(erase),
     setColourMode: (mode) => {
       colourMode = mode;
     },
@@ -89,9 +93,13 @@ export function createContext(io: ProgramIo): CommandContext {
     note: (line, meaning) => {
       const shown = printableLines(redactor.text(line));
       const colour = meaning === undefined ? undefined : paletteFor(io.stderr, env, colourMode)[meaning];
+      for (const erase of beforeNote) erase();
       io.stderr.write(`${colour === undefined ? shown : colour(shown)}\n`);
     },
-    notePainted: (line) => void io.stderr.write(`${redactor.text(line)}\n`),
+    notePainted: (line) => {
+      for (const erase of beforeNote) erase();
+      io.stderr.write(`${redactor.text(line)}\n`);
+    },
   };
 }
 

@@ -19,12 +19,16 @@ interface Screen {
 }
 
 /** Returns the progress line on stderr, or undefined if there is no terminal that can erase a line. */
-export function progressLineFor(context: Pick<CommandContext, "io" | "env" | "notePalette">): ProgressLine | undefined {
+export function progressLineFor(
+  context: Pick<CommandContext, "io" | "env" | "notePalette" | "onNote">,
+): ProgressLine | undefined {
   const { stderr } = context.io;
   // Every terminal that can erase a line says its name.
   const { TERM: term } = context.env;
   if (stderr.isTTY !== true || term === "dumb" || (!term && process.platform !== "win32")) return undefined;
-  return new ProgressLine(stderr, context.notePalette.accent);
+  const line = new ProgressLine(stderr, context.notePalette.accent);
+  context.onNote(() => line.erase());
+  return line;
 }
 
 /** One line that is updated in place, and hidden while held. */
@@ -75,6 +79,11 @@ export class ProgressLine implements Disposable {
     clearInterval(this.#spinning);
     this.#timer = undefined;
     this.#spinning = undefined;
+    this.erase();
+  }
+
+  /** Makes room for other output. A spinner comes back with its next turn. */
+  erase(): void {
     if (this.#shown) this.#screen.write(ERASE);
     this.#shown = false;
   }
