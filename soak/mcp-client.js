@@ -44,16 +44,17 @@ export function post(options) {
 }
 
 /**
- * Finds the response to the request with this id in a JSON or event-stream body. @param {string} body @param {number}
- * id
+ * Finds the response to the request with this id in a JSON or event-stream body.
+ * @param {{ text: string, status: number }} response
+ * @param {number} id
  * @returns {Answer}
  */
-export function answerIn(body, id) {
+export function answerIn({ text: body, status }, id) {
   // The first event of a stream can be empty and only have an id.
   const texts = body.startsWith("{") ? [body] : [...body.matchAll(/^data: (.+)$/gm)].map(([, data = ""]) => data);
   const answers = texts.map((text) => /** @type {Answer} the gateway sends JSON-RPC */ (JSON.parse(text)));
   const found = answers.find((answer) => answer.id === id && !("method" in answer));
-  if (found === undefined) throw new Error(`no response to ${id} in: ${body.slice(0, 200)}`);
+  if (found === undefined) throw new Error(`no response to ${id}, but HTTP ${status}: ${body.slice(0, 200)}`);
   return found;
 }
 
@@ -84,8 +85,8 @@ export class McpClient {
     if (this.isModern) return;
     const id = ++this.#lastId;
     const params = { protocolVersion: LEGACY, capabilities: {}, clientInfo };
-    const { text, session = "" } = await post(this.#post({ id, method: "initialize", params }, signal));
-    const { error } = answerIn(text, id);
+    const { session = "", ...response } = await post(this.#post({ id, method: "initialize", params }, signal));
+    const { error } = answerIn(response, id);
     if (error !== undefined) throw new Error(error.message);
     this.#headers = { "mcp-session-id": session, "mcp-protocol-version": LEGACY };
     await post(this.#post({ method: "notifications/initialized" }, signal));
@@ -119,8 +120,7 @@ export class McpClient {
    */
   async call(name, args, signal) {
     const request = this.request("tools/call", { name, arguments: args }, signal);
-    const { text } = await post(request);
-    return answerIn(text, request.id);
+    return answerIn(await post(request), request.id);
   }
 
   async close() {

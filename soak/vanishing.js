@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
-import { pause } from "./clients.js";
+import { CLIENT_CHECKS, pause } from "./clients.js";
 import { McpClient, startPost } from "./mcp-client.js";
 import { Random } from "./random.js";
 
@@ -18,8 +18,12 @@ export async function runVanishing(scene, count) {
     const random = new Random(scene.seed, `vanishing ${index}`);
     while (!scene.signal.aborted) {
       const vanish = random.pick(WAYS);
-      await vanish(scene, random);
-      scene.tally.count("clients that vanished");
+      try {
+        await vanish(scene, random);
+        scene.tally.count("clients that vanished");
+      } catch (error) {
+        scene.tally.problem(CLIENT_CHECKS.sound, `a client that was going to vanish was not served: ${error}`);
+      }
       await pause(random.between(100, 900), scene.signal);
     }
   });
