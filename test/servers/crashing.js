@@ -1,6 +1,6 @@
-// crashing: dies when and how it is told to. Tools: ok answers "ok <pid>"; crash {code?} writes to stderr and exits
-// mid-call, with code 1 by default. Options: --crash-on-start prints an error and exits with 3; --crash-after N answers
-// N calls and dies on the next one. Transports: stdio, --http, --sse.
+// crashing: dies when and how it is told to. Tools: ok answers "ok <pid>"; crash {code?, stderr?} writes to stderr and
+// exits mid-call, with code 1 by default. Options: --crash-on-start prints an error and exits with 3; --crash-after N
+// answers N calls and dies on the next one. Transports: stdio, --http, --sse.
 
 import { readOptions, wholeNumber } from "./options.js";
 import { createToolServer, serve } from "./sdk-serve.js";
@@ -47,9 +47,15 @@ const tools = [
     description: "Ends the server in mid-call.",
     inputSchema: {
       type: "object",
-      properties: { code: { type: "integer", description: "The exit code; 1 by default." } },
+      properties: {
+        code: { type: "integer", description: "The exit code; 1 by default." },
+        stderr: { type: "string", description: "Text to write to stderr first." },
+      },
     },
-    run: (args) => crash(countArgument(args, "code", 1)),
+    run: (args) => {
+      if (typeof args.stderr === "string") console.error(args.stderr);
+      return crash(countArgument(args, "code", 1));
+    },
   },
 ];
 

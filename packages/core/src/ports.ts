@@ -64,7 +64,7 @@ export interface ToolProgress {
 
 export interface ToolCallOptions {
   signal?: AbortSignal;
-  /** How long the call may take without progress. */
+  /** How long the call may take without progress. 0: the default. */
   timeoutMs?: number;
   onProgress?: (progress: ToolProgress) => void;
 }

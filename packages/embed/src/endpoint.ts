@@ -34,6 +34,7 @@ export interface EndpointOptions {
   signal?: AbortSignal | undefined;
 }
 
+const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_BATCH_TEXTS = 64;
 /** Endpoints limit the tokens of a request; about 4 characters are one token. */
 const MAX_BATCH_CHARACTERS = 200_000;
@@ -114,7 +115,8 @@ class Endpoint {
   }
 
   async #attempt(texts: readonly string[], signal: AbortSignal | undefined): Promise<Attempt> {
-    const { fetch = globalThis.fetch, timeoutMs = 60_000 } = this.#options;
+    const { fetch = globalThis.fetch } = this.#options;
+    const timeoutMs = this.#options.timeoutMs || DEFAULT_TIMEOUT_MS;
     try {
       return await withDeadline({ what: `Embedding at ${this.name}`, timeoutMs, signal }, async (deadline) => {
         const response = await fetch(this.#url, {

@@ -63,7 +63,7 @@ export function createModel(options: ModelOptions): Model {
     ...formatOptions(provider, { ...options, model, endpoint }),
     place,
     missing: needsKey && (options.apiKey ?? "") === "" ? missingKey(place) : undefined,
-    idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+    idleTimeoutMs: options.idleTimeoutMs || DEFAULT_IDLE_TIMEOUT_MS,
     logger,
   });
   return retried(wishfulModel(asked, logger));

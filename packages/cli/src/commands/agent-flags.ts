@@ -51,7 +51,8 @@ export function withAgentOptions(command: Command): Command {
       .addOption(wholeNumberOption("--max-tokens <number>", "maximum number of tokens in total", { from: 1 }))
       .addOption(
         new Option("--max-time <seconds>", "time limit").argParser((text) => {
-          const seconds = Number(text);
+          const seconds = text.trim() === "" ? Number.NaN : Number(text);
+          if (seconds === 0) return undefined;
           if (seconds > 0 && seconds <= 604_800) return seconds;
           throw new TrunklineError("USAGE", `"${text}" is not a number of seconds.`);
         }),

@@ -89,11 +89,19 @@ export function colorOption({ setColourMode }: Pick<CommandContext, "setColourMo
   });
 }
 
+/** One day. */
+const MAX_SECONDS = 86_400;
+
+/** Creates an option for a time. 0 means the default, as everywhere. */
 export function secondsOption(description: string, flags = "--timeout <seconds>"): Option {
-  return new Option(flags, description).argParser((text) => {
-    const seconds = Number(text);
-    if (seconds > 0 && seconds <= 86_400) return seconds;
-    throw new TrunklineError("USAGE", `"${text}" is not a number of seconds.`);
+  const option = new Option(flags, description);
+  return option.argParser((text) => {
+    const seconds = text.trim() === "" ? Number.NaN : Number(text);
+    if (seconds === 0) return option.defaultValue;
+    if (seconds > 0 && seconds <= MAX_SECONDS) return seconds;
+    throw new TrunklineError("USAGE", `"${text}" is not a valid value for ${option.long ?? flags}.`, {
+      hint: `Give a number of seconds up to ${MAX_SECONDS}, or 0 for the default.`,
+    });
   });
 }
 

@@ -25,8 +25,9 @@ export interface EntrySettings {
   readonly disabled: boolean;
   /** Whether to connect on first use. */
   readonly lazy: boolean;
+  /** How long connecting may take. 0: the default. */
   readonly connectTimeoutMs: number;
-  /** How long a call can go without an answer or progress. */
+  /** How long a call can go without an answer or progress. 0: the default. */
   readonly callTimeoutMs: number;
   /** The size limit for one message of the server. Default: that of the hub. */
   readonly maxMessageBytes?: number;
@@ -173,3 +174,12 @@ export interface LoadedConfig {
 
 export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
 export const DEFAULT_CALL_TIMEOUT_MS = 60_000;
+
+export function connectTimeoutOf({ connectTimeoutMs }: EntrySettings): number {
+  return connectTimeoutMs || DEFAULT_CONNECT_TIMEOUT_MS;
+}
+
+/** `timeoutMs` is the caller's own limit. */
+export function callTimeoutOf({ callTimeoutMs }: EntrySettings, timeoutMs?: number): number {
+  return timeoutMs || callTimeoutMs || DEFAULT_CALL_TIMEOUT_MS;
+}

@@ -196,7 +196,7 @@ function readType(fields: FieldReader): "stdio" | "http" | "sse" | "invalid" | u
 
 function readTimeout(fields: FieldReader): number {
   const seconds = fields.number("timeout");
-  if (seconds === undefined) return DEFAULT_CONNECT_TIMEOUT_MS;
+  if (seconds === undefined || seconds === 0) return DEFAULT_CONNECT_TIMEOUT_MS;
   if (seconds > 600) {
     fields.warn("timeout", `${seconds} is more than 600 seconds (the unit is not milliseconds); 600 is used`);
   } else if (seconds < 1) {
@@ -207,8 +207,8 @@ function readTimeout(fields: FieldReader): number {
 
 function readCallTimeout(fields: FieldReader): number {
   const seconds = fields.number("callTimeout");
-  if (seconds === undefined) return DEFAULT_CALL_TIMEOUT_MS;
-  if (seconds <= 0) {
+  if (seconds === undefined || seconds === 0) return DEFAULT_CALL_TIMEOUT_MS;
+  if (seconds < 0) {
     fields.warn("callTimeout", `${seconds} is not a valid time; ${DEFAULT_CALL_TIMEOUT_MS / 1000} seconds are used`);
     return DEFAULT_CALL_TIMEOUT_MS;
   }

@@ -23,6 +23,7 @@ import { usesSignIn } from "../auth/server-auth.js";
 import { hintToSignIn } from "../auth/sign-in-errors.js";
 import type { HttpServer, ServerDefinition } from "../config/loaded-config.js";
 import type { ServerState } from "./connection-options.js";
+import { exitData, exitText, linesText } from "./crash-report.js";
 import type { ProcessExit } from "./stdio-transport.js";
 
 /** What is known about a failed attempt to connect. */
@@ -274,24 +275,22 @@ interface RequestFailure {
   server: ServerDefinition;
   what: string;
   exit: ProcessExit | undefined;
+  /** The last lines on stderr, ready to be shown. */
+  lines: () => readonly string[];
 }
 
 export function requestError(error: unknown, failure: RequestFailure): TrunklineError {
   const { server, what, exit } = failure;
-  if (isTrunklineError(error)) return error;
-  if (error instanceof SdkError) {
-    if (
-      error.code === SdkErrorCode.ConnectionClosed ||
-      error.code === SdkErrorCode.NotConnected ||
-      exit !== undefined
-    ) {
-      const how = exit === undefined ? "the connection closed" : `the server exited (${exitText(exit)})`;
-      return new TrunklineError("SERVER_EXITED", `${what} failed: ${how}.`, {
-        cause: error,
-        hint: "It may or may not have taken effect.",
-      });
-    }
+  if (isExit(error, exit)) {
+    const how = exit === undefined ? "the connection closed" : `the server exited (${exitText(exit)})`;
+    const lines = failure.lines();
+    return new TrunklineError("SERVER_EXITED", `${what} failed: ${how}${linesText(exit, lines)}`, {
+      cause: error,
+      hint: "It may or may not have taken effect.",
+      ...exitData(exit, lines),
+    });
   }
+  if (isTrunklineError(error)) return error;
   if (isUnauthorized(error) || error instanceof InsufficientScopeError) {
     const { message, hint } = refusal(error, server);
     return new TrunklineError("AUTH_REQUIRED", message, { cause: error, hint, data: { cause: "unauthorized" } });
@@ -327,6 +326,13 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
   return new TrunklineError("PROTOCOL", `${what} failed: ${messageOf(error)}`, { cause: error });
 }
 
+/** Whether a request failed because the connection ended, which the transport may have noticed first. */
+function isExit(error: unknown, exit: ProcessExit | undefined): boolean {
+  if (isTrunklineError(error)) return error.code === "SERVER_EXITED" && exit !== undefined;
+  if (!(error instanceof SdkError)) return false;
+  return error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.NotConnected || exit !== undefined;
+}
+
 /**
  * Finds the stderr line that most likely explains the failure: the last error, not the stack trace or version below it.
  */
@@ -337,11 +343,6 @@ function lastWords(stderr: readonly string[]): string | undefined {
         /error|cannot|not found|denied|missing|refused/i.test(line) && !/^\s+at |complete log of this run/.test(line),
     ) ?? stderr.at(-1)
   );
-}
-
-/** `exit code 3`, `signal SIGKILL`. */
-export function exitText(exit: ProcessExit): string {
-  return exit.signal === null ? `exit code ${exit.code ?? "unknown"}` : `signal ${exit.signal}`;
 }
 
 function isUnauthorized(error: unknown): boolean {

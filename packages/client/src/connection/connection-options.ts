@@ -32,6 +32,8 @@ export interface ConnectionOptions {
   maxMessageBytes?: number | undefined;
   /** Receives values looked up at launch that must not be shown. */
   onSecrets: (values: readonly string[]) => void;
+  /** Removes all secrets known so far from a text. */
+  redact: (text: string) => string;
   onState: () => void;
   /** Called with each new generation; the connection counts as connected once this has settled. */
   onConnected: (signal: AbortSignal) => Promise<void>;

@@ -5,10 +5,9 @@ import { abortable, abortError, isTrunklineError, TrunklineError, toTrunklineErr
 import type { SignInReport } from "../auth/sign-in-report.js";
 import type { SignIn } from "../channel/channel.js";
 import { runOutsideScopes } from "../channel/in-flight.js";
-import type { ServerDefinition } from "../config/loaded-config.js";
+import { callTimeoutOf, connectTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
 import { LargeMessages, largeOf } from "../results/large-messages.js";
 import {
-  exitText,
   isSessionExpired,
   neededScope,
   requestError,
@@ -17,6 +16,7 @@ import {
   unusableError,
 } from "./connection-errors.js";
 import type { ConnectionOptions, ServerState } from "./connection-options.js";
+import { exitData, exitText, lastLines, linesText } from "./crash-report.js";
 import { connectGeneration, type Generation, launch, type Verdict } from "./generation.js";
 import { CUT, ListPages } from "./list-pages.js";
 import type { OutgoingRequest } from "./outgoing.js";
@@ -262,13 +262,13 @@ export class Connection {
   async listen(filter: SubscriptionFilter, signal?: AbortSignal): Promise<McpSubscription> {
     await this.connect(signal);
     const { client } = this.#requireGeneration();
-    const options = { timeout: this.definition.callTimeoutMs, ...(signal === undefined ? {} : { signal }) };
+    const options = { timeout: callTimeoutOf(this.definition), ...(signal === undefined ? {} : { signal }) };
     try {
       return await runOutsideScopes(() => client.listen(filter, options));
     } catch (error) {
       const what = this.#conversation.describe("subscriptions/listen");
       if (signal?.aborted) throw abortError(signal, what);
-      throw requestError(error, { server: this.definition, what, exit: undefined });
+      throw requestError(error, { server: this.definition, what, exit: undefined, lines: () => [] });
     }
   }
 
@@ -316,7 +316,8 @@ export class Connection {
   }
 
   async #connect(): Promise<void> {
-    const { connectLimitMs = Number.POSITIVE_INFINITY, onSecrets, onConnected, asking } = this.#options;
+    const { onSecrets, onConnected, asking } = this.#options;
+    const connectLimitMs = this.#options.connectLimitMs || Number.POSITIVE_INFINITY;
     this.#enter("pending");
     const launched = launch(this.definition, onSecrets);
     const startedMs = performance.now();
@@ -326,7 +327,7 @@ export class Connection {
         abilities: asking.abilities,
         verdict: this.#verdict,
         large: this.#large,
-        timeoutMs: Math.min(this.definition.connectTimeoutMs, connectLimitMs),
+        timeoutMs: Math.min(connectTimeoutOf(this.definition), connectLimitMs),
         signal: this.#lifetime.signal,
         authFor: (definition) => this.#signingIn.authFor(definition),
         onOpened: async (generation, signal) => {
@@ -392,7 +393,12 @@ export class Connection {
         generation.isExpired = true;
         throw sessionExpired(what, error, { isAgain: false });
       }
-      const failure = requestError(error, { server: this.definition, what, exit: generation.exit });
+      const failure = requestError(error, {
+        server: this.definition,
+        what,
+        exit: generation.exit,
+        lines: () => this.#lastLines(generation),
+      });
       if (failure.code === "CONNECTION_FAILED" && generation === this.#generation) this.#lost(generation, failure);
       // Any token that could be refreshed has been by now, so the user has to sign in. A missing permission leaves the
       // rest usable.
@@ -433,10 +439,18 @@ export class Connection {
     const { exit } = generation;
     const { name } = this.definition;
     const how = exit === undefined ? "closed the connection" : `exited (${exitText(exit)})`;
+    const lines = this.#lastLines(generation);
     this.#lost(
       generation,
-      new TrunklineError("SERVER_EXITED", `Server "${name}" ${how}.`, { hint: "It is being started again." }),
+      new TrunklineError("SERVER_EXITED", `Server "${name}" ${how}${linesText(exit, lines)}`, {
+        hint: "It is being started again.",
+        ...exitData(exit, lines),
+      }),
     );
+  }
+
+  #lastLines({ stderrTail }: Generation): readonly string[] {
+    return lastLines(stderrTail, this.#options.redact);
   }
 
   /** Handles an unexpected loss of the connection: reports it and tries to reconnect. */

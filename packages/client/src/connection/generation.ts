@@ -13,7 +13,7 @@ import { MODERN_REVISION, type QuestionMethod, RPC_CODES } from "@trunkline/prot
 import { z } from "zod";
 import type { ServerAuth } from "../auth/server-auth.js";
 import type { Abilities, Question } from "../channel/channel.js";
-import type { ServerDefinition } from "../config/loaded-config.js";
+import { connectTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
 import { connectError, isSessionExpired, networkCodeOf, unusableError } from "./connection-errors.js";
 import type { ClientInfo, ListKind } from "./connection-options.js";
 import { keepListening } from "./list-changes.js";
@@ -57,6 +57,8 @@ export interface Generation {
   readonly client: Client;
   /** How a stdio server's process ended, once it has. */
   readonly exit: ProcessExit | undefined;
+  /** The last lines a stdio server wrote to stderr. */
+  readonly stderrTail: readonly string[];
   /** The negotiated revision and its era. */
   readonly revision: string | undefined;
   readonly era: "legacy" | "modern";
@@ -250,6 +252,9 @@ async function openOnce(
     get exit() {
       return transport instanceof StdioTransport ? transport.exit : undefined;
     },
+    get stderrTail() {
+      return transport instanceof StdioTransport ? transport.stderrTail : [];
+    },
     hasOwnStreams: transport.hasPerRequestStream === true,
     get revision() {
       return client.getNegotiatedProtocolVersion();
@@ -292,7 +297,7 @@ async function openOnce(
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     signal.throwIfAborted();
-    await client.connect(transport, { signal, timeout: definition.connectTimeoutMs });
+    await client.connect(transport, { signal, timeout: connectTimeoutOf(definition) });
     if (signal.aborted) throw signal.reason;
     const stream = client.autoOpenedSubscription;
     if (stream !== undefined)

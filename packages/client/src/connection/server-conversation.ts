@@ -18,7 +18,7 @@ import { Answering } from "../channel/answering.js";
 import { type Channel, currentChannel, type Question } from "../channel/channel.js";
 import { type Call, currentCall, InFlightTable, runInCall } from "../channel/in-flight.js";
 import { vetElicitation } from "../channel/vetted-elicitation.js";
-import type { ServerDefinition } from "../config/loaded-config.js";
+import { callTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
 import { claimLarge, wholeResult } from "../results/large-messages.js";
 import type { AskingOptions } from "./connection-options.js";
 import type { Generation } from "./generation.js";
@@ -105,7 +105,8 @@ export class Conversation {
     request: OutgoingRequest,
     options: RequestOptions,
   ): Promise<Record<string, unknown>> {
-    const { signal, timeoutMs = this.#options.definition.callTimeoutMs } = options;
+    const { signal } = options;
+    const timeoutMs = callTimeoutOf(this.#options.definition, options.timeoutMs);
     const what = this.describe(request.method);
     if (signal?.aborted) throw abortError(signal, what);
     checkRevision(generation, request.method);

@@ -65,6 +65,8 @@ export class StdioTransport implements Transport {
   #running = false;
   #exit: ProcessExit | undefined;
   #ended: Promise<void> = Promise.resolve();
+  /** Resolves when the output of an ended process has been read. */
+  #drained: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
   #corked = false;
   #draining: Promise<void> | undefined;
@@ -133,6 +135,8 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
     if (!stdin || !this.#running || stdin.destroyed || stdin.writableEnded) {
+      // The error of a call includes what the server wrote last.
+      await this.#drained;
       throw new TrunklineError("SERVER_EXITED", `${this.#options.command} is not running.`);
     }
     // Messages sent in one turn of the event loop share one write, because a write costs more than a message.
@@ -234,7 +238,7 @@ export class StdioTransport implements Transport {
       if (this.#closing === undefined) this.#exit = { code, signal };
       // Output from before the end is still in the pipe. A grandchild may hold the pipe open, so don't wait forever.
       const drained = Promise.all([streamEnd(child.stdout), streamEnd(child.stderr)]).then(() => {});
-      void endsWithin(drained, GRACE_MS).then(() => {
+      this.#drained = endsWithin(drained, GRACE_MS).then(() => {
         if (partial !== "") this.#takeStderr(partial);
         partial = "";
         if (this.#closing === undefined) void this.close();

@@ -1,6 +1,7 @@
 // The hub: every server of a configuration, connected, as one catalogue. Callers and sub-agents share its connections.
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import {
+  type ErrorCode,
   type Logger,
   Redactor,
   type SourcedTool,
@@ -46,6 +47,15 @@ import { type ResourceListener, Subscriptions } from "./resource-subscriptions.j
 
 const DEFAULT_ASK_WAIT_MS = 10_000;
 const DEFAULT_MAX_QUESTIONS = 50;
+
+/** How a request fails if the hub is closed while it looks for its server, tool or prompt. */
+const GONE_CODES: ReadonlySet<ErrorCode> = new Set([
+  "SERVER_NOT_FOUND",
+  "SERVER_UNAVAILABLE",
+  "TOOL_NOT_FOUND",
+  "NOT_FOUND",
+  "AMBIGUOUS",
+]);
 
 /** All servers of a configuration as one catalogue of tools. Open it with `openHub`. */
 export class Hub implements ToolSource, AsyncDisposable {
@@ -116,6 +126,7 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** Accepts a held definition: ask a person first. Without a kind, accepts the tool or prompt with this name. */
   async approve(server: string, name: string): Promise<void> {
+    this.#requireOpen();
     const member = this.#members.get(server);
     for (const { kind } of member.held.filter((item) => item.name === name)) await member.approve(kind, [name]);
   }
@@ -149,6 +160,7 @@ export class Hub implements ToolSource, AsyncDisposable {
    * makes it reject: see `status()`.
    */
   async connect(names?: readonly string[], signal?: AbortSignal): Promise<void> {
+    this.#requireOpen();
     const members = names === undefined ? [...this.#members] : names.map((name) => this.#members.get(name));
     await this.#members.connectAll(members, signal);
   }
@@ -169,7 +181,7 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** Finds the tool with this name, connecting the servers it may belong to. */
   async findTool(name: string, signal?: AbortSignal): Promise<SourcedTool> {
-    return await this.#redacting(this.#members.findTool(name, signal));
+    return await this.#redacting(() => this.#members.findTool(name, signal));
   }
 
   /** Finds the tool with this dotted name among connected servers, without waiting; undefined if that is not certain. */
@@ -179,7 +191,7 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** Finds the tool that a name refers to among the connected servers. Connects nothing. */
   async resolveTool(name: string): Promise<SourcedTool> {
-    return await this.#redacting(this.#members.resolve(name));
+    return await this.#redacting(() => this.#members.resolve(name));
   }
 
   async callTool(
@@ -191,7 +203,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     const { askPolicy } = this.#options;
     // With dedicated connections, the large fields of a result would end with the connection.
     const accepted = askPolicy === "isolate" && options.acceptLarge ? { ...options, acceptLarge: false } : options;
-    const call = () => this.#redacting(this.#members.get(server).call(tool, args, accepted));
+    const call = () => this.#redacting(() => this.#members.get(server).call(tool, args, accepted));
     // A channel's dedicated connections are closed when its last scope ends, so the call needs a scope.
     const { channel } = options;
     if (channel === undefined || askPolicy !== "isolate") return await call();
@@ -204,22 +216,22 @@ export class Hub implements ToolSource, AsyncDisposable {
    * can be asked.
    */
   async authenticate(server: string, signal?: AbortSignal): Promise<"completed" | "cancelled"> {
-    return await this.#redacting(this.#members.get(server).connection.authenticate(signal));
+    return await this.#redacting(() => this.#members.get(server).connection.authenticate(signal));
   }
 
   /** The resources of one server, or of all that can be connected. */
   async resources(options: ListOptions = {}): Promise<readonly SourcedResource[]> {
-    return await this.#redacting(this.#requests.resources(options));
+    return await this.#redacting(() => this.#requests.resources(options));
   }
 
   /** The resource templates of servers. */
   async resourceTemplates(options: ListOptions = {}): Promise<readonly SourcedTemplate[]> {
-    return await this.#redacting(this.#requests.resourceTemplates(options));
+    return await this.#redacting(() => this.#requests.resourceTemplates(options));
   }
 
   /** Reads a resource. An unknown one is `NOT_FOUND`, with similar URIs. */
   async readResource(server: string, uri: string, options: ToolCallOptions = {}): Promise<ReadResourceResult> {
-    return await this.#redacting(this.#requests.readResource(server, uri, options));
+    return await this.#redacting(() => this.#requests.readResource(server, uri, options));
   }
 
   /**
@@ -233,22 +245,23 @@ export class Hub implements ToolSource, AsyncDisposable {
     options: { signal?: AbortSignal } = {},
   ): Promise<() => Promise<void>> {
     const { signal } = options;
-    await this.#redacting(this.#members.get(server).connection.connect(signal));
+    await this.#redacting(() => this.#members.get(server).connection.connect(signal));
     this.#subscriptions ??= new Subscriptions({
       logger: this.#logger,
       connection: (name) => this.#members.find(name)?.connection,
     });
-    return await this.#redacting(this.#subscriptions.subscribe(server, uri, { listener, signal }));
+    const subscriptions = this.#subscriptions;
+    return await this.#redacting(() => subscriptions.subscribe(server, uri, { listener, signal }));
   }
 
   /** The prompts of one server, or of all that can be connected. */
   async prompts(options: ListOptions = {}): Promise<readonly SourcedPrompt[]> {
-    return await this.#redacting(this.#requests.prompts(options));
+    return await this.#redacting(() => this.#requests.prompts(options));
   }
 
   /** Finds a prompt by `server.name`, or by its name alone if only one server has it. */
   async findPrompt(name: string, signal?: AbortSignal): Promise<SourcedPrompt> {
-    return await this.#redacting(this.#requests.findPrompt(name, signal));
+    return await this.#redacting(() => this.#requests.findPrompt(name, signal));
   }
 
   /** Returns the messages of a prompt, filled in with these arguments. */
@@ -258,7 +271,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     args: Readonly<Record<string, string>> = {},
     options: ToolCallOptions = {},
   ): Promise<PromptResult> {
-    return await this.#redacting(this.#requests.getPrompt(server, name, { args, options }));
+    return await this.#redacting(() => this.#requests.getPrompt(server, name, { args, options }));
   }
 
   /** Asks a server to complete a partly typed argument of a prompt or template. */
@@ -268,12 +281,12 @@ export class Hub implements ToolSource, AsyncDisposable {
     argument: { readonly name: string; readonly value: string },
     options: CompleteOptions = {},
   ): Promise<Completion> {
-    return await this.#redacting(this.#requests.complete(server, ref, { argument, options }));
+    return await this.#redacting(() => this.#requests.complete(server, ref, { argument, options }));
   }
 
   /** Sets the minimum level of a server's log messages, now and after every reconnect. */
   async setLogLevel(server: string, level: LogMessageLevel, options: ToolCallOptions = {}): Promise<void> {
-    await this.#redacting(this.#requests.setLogLevel(server, level, options));
+    await this.#redacting(() => this.#requests.setLogLevel(server, level, options));
   }
 
   /**
@@ -287,7 +300,7 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** Measures the server's response time, in milliseconds. Modern servers have no ping: rejects with `PROTOCOL`. */
   async ping(server: string, options: ToolCallOptions = {}): Promise<number> {
-    return await this.#redacting(this.#requests.ping(server, options));
+    return await this.#redacting(() => this.#requests.ping(server, options));
   }
 
   /** Sends any request to a server and returns its unmodified result. */
@@ -297,7 +310,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     params: Record<string, unknown> = {},
     options: ToolCallOptions = {},
   ): Promise<Record<string, unknown>> {
-    return await this.#redacting(this.#members.get(server).request({ method, params }, options));
+    return await this.#redacting(() => this.#members.get(server).request({ method, params }, options));
   }
 
   /**
@@ -331,7 +344,7 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** Applies a changed configuration. Only servers that changed are closed and started. */
   async reload(config: LoadedConfig, signal?: AbortSignal): Promise<void> {
-    if (this.#closing !== undefined) throw new TrunklineError("CLOSED", "The hub is closed.");
+    this.#requireOpen();
     this.#config = config;
     this.#redactor.add(...config.secrets);
     const { gone, fresh } = this.#members.replace(config.servers);
@@ -430,7 +443,7 @@ export class Hub implements ToolSource, AsyncDisposable {
       signingIn: {
         credentials: this.#credentials,
         signIn: this.#options.signIn,
-        signInTimeoutMs: this.#options.signInTimeoutMs ?? SIGN_IN_TIMEOUT_MS,
+        signInTimeoutMs: this.#options.signInTimeoutMs || SIGN_IN_TIMEOUT_MS,
         clientName: clientInfo.name === "trunkline" ? "Trunkline" : clientInfo.name,
         clientMetadataUrl: this.#options.clientMetadataUrl,
       },
@@ -439,6 +452,7 @@ export class Hub implements ToolSource, AsyncDisposable {
         this.#events.notified(definition.name, method, params);
       },
       onSecrets: (values) => void this.#redactor.add(...values),
+      redact: (text) => this.#redactor.text(text),
       onState: () => {
         this.#events.statusChanged();
         this.#members.toolsChanged();
@@ -453,12 +467,20 @@ export class Hub implements ToolSource, AsyncDisposable {
     return member;
   }
 
-  /** Rethrows failures as redacted `TrunklineError`s. */
-  async #redacting<T>(work: Promise<T>): Promise<T> {
+  /** Rethrows failures as redacted `TrunklineError`s. A closed hub does nothing, whatever it is asked for. */
+  async #redacting<T>(work: () => Promise<T>): Promise<T> {
+    this.#requireOpen();
     try {
-      return await work;
+      return await work();
     } catch (error) {
-      throw redactedError(toTrunklineError(error), this.#redactor);
+      const failure = toTrunklineError(error);
+      // Closed meanwhile: nothing can be found any more.
+      if (GONE_CODES.has(failure.code)) this.#requireOpen();
+      throw redactedError(failure, this.#redactor);
     }
+  }
+
+  #requireOpen(): void {
+    if (this.#closing !== undefined) throw new TrunklineError("CLOSED", "The hub is closed.");
   }
 }

@@ -50,7 +50,7 @@ export async function download(
   call: Call,
 ): Promise<DownloadResult> {
   const expected = params.checksum === undefined ? undefined : parseContentId(params.checksum);
-  const timeoutMs = wholeNumber(params.timeoutMs, { name: "timeout_ms", from: 1 }) ?? DEFAULT_TIMEOUT_MS;
+  const timeoutMs = wholeNumber(params.timeoutMs, { name: "timeout_ms", from: 0 }) || DEFAULT_TIMEOUT_MS;
   const maxBytes = wholeNumber(params.maxBytes, { name: "max_bytes", from: 1 }) ?? DEFAULT_MAX_BYTES;
   const partial = partialOf(env.folder, params.url);
   if (params.resume === false) forget(partial);

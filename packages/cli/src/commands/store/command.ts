@@ -4,7 +4,7 @@ import { OPERATIONS, type OperationName, type OperationParams } from "@trunkline
 import { type Command, Option } from "commander";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { type Cli, repeatable, storeOption, storePathOf, wholeNumberOption, withJson } from "../flags.js";
+import { type Cli, repeatable, secondsOption, storeOption, storePathOf, withJson } from "../flags.js";
 import { addParameters, helpOf } from "./parameter-options.js";
 
 const EXAMPLES = `
@@ -54,12 +54,7 @@ const COMMANDS: { readonly [Name in OperationName]?: StoreCommand<Name> } = {
     options: (download) =>
       download
         .addOption(repeatable("--header <header>", "'Name: value'"))
-        .addOption(
-          wholeNumberOption("--timeout <seconds>", "how long the server may stay silent", {
-            from: 1,
-            to: 86_400,
-          }).default(60),
-        )
+        .addOption(secondsOption("how long the server may stay silent").default(60))
         .option("--allow-private", "allow addresses in private networks and on this machine"),
     load: async () => (await import("./adding.js")).download,
   },
