@@ -66,12 +66,14 @@ describe("a question names the server that asks", () => {
     const channel = createExchangeChannel({
       name: "client",
       capabilities: { sampling: {} },
+      revision: "2025-11-25",
       ask: async (_, params) => {
         sent.push(params.systemPrompt);
         return {};
       },
       logLevel: () => undefined,
       outlet: () => undefined,
+      laterOutlet: () => undefined,
       onProgress: undefined,
     });
     const asked = { server: "github", signal: new AbortController().signal };

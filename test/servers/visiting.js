@@ -1,7 +1,8 @@
 // visiting: rejects calls until a page has been visited (error -32042 of revision 2025-11-25). Tools: guarded
 // {announce?} is rejected with one page until that page has been fetched; then, unless announce is false, it sends
-// notifications/elicitation/complete, and the call returns the number of attempts. impossible is always rejected. Each
-// attempt is logged. Options: only the common ones. Transport: stdio. Written without an SDK. Legacy era only.
+// notifications/elicitation/complete, and the call returns the number of attempts. impossible is always rejected. later
+// asks for a visit and answers before the page has been fetched. Each attempt is logged. Options: only the common ones.
+// Transport: stdio. Written without an SDK. Legacy era only.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -23,6 +24,16 @@ await once(pages, "listening");
 const address = pages.address();
 const port = typeof address === "object" && address !== null ? address.port : 0;
 
+const page = {
+  mode: "url",
+  message: "Please visit.",
+  url: `http://127.0.0.1:${port}/visit`,
+  elicitationId: "visit-1",
+};
+
+/** The call that asks for a visit and waits for the answer to that. */
+let asking = 0;
+
 /** @param {string} value */
 function text(value) {
   return { content: [{ type: "text", text: value }] };
@@ -38,18 +49,12 @@ function answer({ method, params = {} }) {
         serverInfo: { name: "visiting", version: "1.0.0" },
       };
     case "tools/list":
-      return { tools: ["guarded", "impossible"].map((name) => ({ name, inputSchema: { type: "object" } })) };
+      return { tools: ["guarded", "impossible", "later"].map((name) => ({ name, inputSchema: { type: "object" } })) };
     case "tools/call": {
       tries += 1;
       writeLine({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: `try ${tries}` } });
       announces = params.arguments?.announce !== false;
       if (isVisited && params.name === "guarded") return text(`tried ${tries} times`);
-      const page = {
-        mode: "url",
-        message: "Please visit.",
-        url: `http://127.0.0.1:${port}/visit`,
-        elicitationId: "visit-1",
-      };
       throw { code: -32042, message: "a visit is needed", data: { elicitations: [page] } };
     }
     default:
@@ -58,8 +63,13 @@ function answer({ method, params = {} }) {
 }
 
 await readLines((message) => {
-  const { id } = /** @type {{ id?: number }} */ (message);
-  if (id === undefined) return;
+  const { id, method, params } = /** @type {{ id?: number | string, method?: string, params?: any }} */ (message);
+  if (id === "visit") writeLine({ jsonrpc: "2.0", id: asking, result: text("asked for a visit") });
+  if (typeof id !== "number") return;
+  if (method === "tools/call" && params.name === "later") {
+    asking = id;
+    return writeLine({ jsonrpc: "2.0", id: "visit", method: "elicitation/create", params: page });
+  }
   try {
     writeLine({ jsonrpc: "2.0", id, result: answer(message) });
   } catch (error) {

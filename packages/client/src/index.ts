@@ -15,6 +15,7 @@ export type {
   Abilities,
   CallProgress,
   Channel,
+  CompletedVisit,
   Question,
   QuestionContext,
   Root,

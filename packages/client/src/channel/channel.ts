@@ -41,6 +41,12 @@ export interface CallProgress {
   readonly message?: string | undefined;
 }
 
+/** A page that a server asked for, by the id of its question. */
+export interface CompletedVisit {
+  readonly server: string;
+  readonly elicitationId: string;
+}
+
 /** The questions a channel can answer, in protocol terms. Exactly this is advertised to servers. */
 export interface Abilities {
   readonly elicitation?: { readonly form?: object; readonly url?: object };
@@ -90,6 +96,8 @@ export interface Channel {
   progress?(progress: CallProgress): void;
   /** Lets its user sign in when a call of `authenticate` comes through this channel. Default: the hub's `signIn`. */
   signIn?: SignIn;
+  /** Called when the server reports that the visit of a page is complete. The call that asked for it may have ended. */
+  visited?(visit: CompletedVisit): void;
 }
 
 export function partyOf(channel: Channel | undefined): object | undefined {

@@ -26,7 +26,7 @@ import { Notices, noticeKeyOf, progressKey } from "./notices.js";
 import { checkRevision, type OutgoingRequest, paramsFor } from "./outgoing.js";
 import { PROGRESS_TOKEN_PREFIX, restoreItems, STREAM_ENDED_CODE } from "./raw-answers.js";
 import { createdTask, followTask, relatedTaskOf, statusText, type TaskState } from "./task-calls.js";
-import { UrlVisits } from "./url-visits.js";
+import { UrlVisits, visitIdsIn } from "./url-visits.js";
 
 interface ConversationOptions extends AskingOptions {
   definition: ServerDefinition;
@@ -49,6 +49,9 @@ const ASKING_METHODS: ReadonlySet<string> = new Set(["tools/call", "prompts/get"
 
 /** The longest possible timer: the call's own deadline enforces its timeout, because it can pause during a question. */
 const NEVER_MS = 2_147_483_647;
+
+/** If more pages than this are being visited, the first ones are forgotten. */
+const MOST_VISITS = 100;
 
 /** A server that returns only its state wants to be asked again, but not immediately. */
 const STATE_ONLY_PAUSE_MS = 250;
@@ -78,6 +81,8 @@ export class Conversation {
   readonly #notices = new Notices();
   /** Calls that became tasks, by task id. */
   readonly #tasks = new Map<string, Call>();
+  /** Who was asked to visit a page, by the id of the question. */
+  readonly #visitors = new Map<string, Channel>();
   #lastToken = 0;
   /** Whether the server has asked for a person or a model during a call. From then on, channels take turns. */
   #hasAsked = false;
@@ -150,14 +155,31 @@ export class Conversation {
       });
       return this.#answering.decline(question.method);
     }
+    this.#expectVisit(question.params?.elicitationId, owner === "none" ? this.#options.channel : owner.channel);
     return owner === "none"
       ? await this.#answering.askOutside(this.#options.channel, question, signal)
       : await this.#answering.ask(owner, question, signal);
   }
 
+  /** Remembers whom to tell when the visit of a page is complete. */
+  #expectVisit(elicitationId: unknown, channel: Channel | undefined): void {
+    if (typeof elicitationId !== "string" || channel?.visited === undefined) return;
+    this.#visitors.delete(elicitationId);
+    this.#visitors.set(elicitationId, channel);
+    const [oldest] = this.#visitors.keys();
+    if (oldest !== undefined && this.#visitors.size > MOST_VISITS) this.#visitors.delete(oldest);
+  }
+
+  #visited(elicitationId: unknown): void {
+    if (typeof elicitationId !== "string") return;
+    this.#visitors.get(elicitationId)?.visited?.({ server: this.#server, elicitationId });
+    this.#visitors.delete(elicitationId);
+  }
+
   /** Passes a notification to the call that waits for it, and a log message to the call's channel. */
   notice(method: string, params: Readonly<Record<string, unknown>>): void {
     if (method === "notifications/message") this.#log(params);
+    if (method === "notifications/elicitation/complete") this.#visited(params.elicitationId);
     const key = noticeKeyOf(method, params);
     if (key !== undefined) this.#notices.tell(key, params);
   }
@@ -205,6 +227,7 @@ export class Conversation {
       try {
         result = await this.#exchange(generation, { ...request, params }, round);
       } catch (error) {
+        for (const id of visitIdsIn(error)) this.#expectVisit(id, call.channel);
         if (await visits.settle(error)) continue;
         throw error;
       }

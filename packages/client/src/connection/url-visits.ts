@@ -104,6 +104,11 @@ export class UrlVisits {
   }
 }
 
+/** The ids of the pages that an error asks for. */
+export function visitIdsIn(error: unknown): readonly string[] {
+  return (pagesOf(error) ?? []).flatMap(({ id }) => id ?? []);
+}
+
 interface Page {
   readonly url: string;
   readonly id: string | undefined;

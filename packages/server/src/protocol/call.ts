@@ -88,9 +88,11 @@ export class Call {
       principal: caller.principal,
       party,
       capabilities: canAsk ? caller.capabilities : {},
+      revision: caller.revision,
       ask: (method, params, asked) => this.#ask(method, params, asked),
       logLevel: () => this.#view?.logLevel,
       outlet: () => this.#view?.outlet,
+      laterOutlet: () => (this.#view ?? view).outlet,
       onProgress,
     });
     this.exchange = { caller, channel: this.channel, signal: this.#controller.signal, meta, onProgress };

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { Abilities, Channel, QuestionContext, Root, SignIn } from "@trunkline/client";
 import { isRecord, printable, type ToolProgress, TrunklineError } from "@trunkline/core";
 import {
+  definesMethod,
   isLogged,
   notificationMessage,
   type OutgoingMessage,
@@ -15,6 +16,8 @@ import {
 import { DEFAULT_PRINCIPAL } from "../interfaces/exchange.js";
 import type { Outlet } from "./request-context.js";
 
+const VISIT_COMPLETE = "notifications/elicitation/complete";
+
 /** How to reach the client. */
 interface ChannelPorts {
   readonly name: string;
@@ -23,11 +26,15 @@ interface ChannelPorts {
   /** Whose client it is; see `Caller`. */
   readonly principal?: string | undefined;
   readonly capabilities: RpcParams;
+  /** The client's revision. */
+  readonly revision: string;
   /** Sends a question to the client and returns its answer unchanged. */
   ask(method: string, params: RpcParams, asked: QuestionContext): Promise<Record<string, unknown>>;
   /** The minimum level of log messages; undefined for none. */
   logLevel(): string | undefined;
   outlet(): Outlet | undefined;
+  /** Where messages go that may come after the exchange. */
+  laterOutlet(): Outlet | undefined;
   readonly onProgress: ((progress: ToolProgress) => void) | undefined;
 }
 
@@ -57,6 +64,10 @@ export function createExchangeChannel(ports: ChannelPorts): Channel {
   const level = ports.logLevel();
   if (level !== undefined) channel.logLevel = level;
   if (onProgress !== undefined) channel.progress = onProgress;
+  if (definesMethod(ports.revision, VISIT_COMPLETE, "server-to-client")) {
+    channel.visited = ({ elicitationId }) =>
+      ports.laterOutlet()?.send(notificationMessage(VISIT_COMPLETE, { elicitationId }));
+  }
   return channel;
 }
 

@@ -237,9 +237,11 @@ export class LegacyConnection {
       principal: this.#caller.principal,
       party: this,
       capabilities: this.#caller.capabilities,
+      revision: this.revision,
       ask: (method, question, asked) => this.#ask(method, question, way, way.during(asked.signal)),
       logLevel: () => this.#level,
       outlet: () => way,
+      laterOutlet: () => (way.hasEnded ? this.#options.outlet : way),
       onProgress,
     });
     return { caller: this.#caller, channel, signal: way.signal, meta: foreignMeta(meta), onProgress };
@@ -336,10 +338,13 @@ class RequestWay implements Outlet {
     this.signal = signal;
   }
 
+  get hasEnded(): boolean {
+    return this.#hasEnded || this.signal.aborted;
+  }
+
   /** Sends a message. After the response, nothing may be sent for a request except the cancellation of a question. */
   send(message: OutgoingMessage): void {
-    const isOpen = !this.#hasEnded && !this.signal.aborted;
-    if (isOpen || message.method === "notifications/cancelled") this.#outlet.send(message);
+    if (!this.hasEnded || message.method === "notifications/cancelled") this.#outlet.send(message);
   }
 
   /** Returns a signal that is also aborted when the request is cancelled or answered. */

@@ -556,7 +556,10 @@ export const OPERATIONS = {
         { cli: false },
       ),
       // The command takes seconds instead.
-      timeout_ms: count("How long the server may send nothing, in milliseconds. 0: the default.", { min: 0, cli: false }),
+      timeout_ms: count("How long the server may send nothing, in milliseconds. 0: the default.", {
+        min: 0,
+        cli: false,
+      }),
       resume: flag("Continue an interrupted download.", { default: true, cli: { about: "start over" } }),
       ...description,
     },
