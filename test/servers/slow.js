@@ -1,8 +1,9 @@
 // slow: answers late, reports progress and stops when told to. Tools: wait {ms, progress_every_ms?} waits, with
 // progress notifications if the call has a progress token (every 100 ms by default), and writes "cancelled <id>" to
-// stderr when the call is cancelled; cancelled_count returns the number of cancelled calls. Options: --start-delay-ms
-// N: nothing is answered until N ms after the first message of the process. --start-file F: nothing is answered until
-// the file F exists. Transports: stdio, --http, --sse.
+// stderr when the call is cancelled; cancelled_count returns the number of cancelled calls; burst {count} reports
+// progress `count` times and answers at once. Options: --start-delay-ms N: nothing is answered until N ms after the
+// first message of the process. --start-file F: nothing is answered until the file F exists. Transports: stdio, --http,
+// --sse.
 
 import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -47,6 +48,23 @@ const tools = [
         throw error;
       }
       return text(`waited ${totalMs} ms`);
+    },
+  },
+  {
+    name: "burst",
+    description: "Reports progress several times, then answers at once.",
+    inputSchema: { type: "object", properties: { count: { type: "integer" } }, required: ["count"] },
+    run: async (args, { mcpReq }) => {
+      const total = countArgument(args, "count");
+      const progressToken = mcpReq._meta?.progressToken;
+      const sent = Array.from({ length: progressToken === undefined ? 0 : total }, (_, at) =>
+        mcpReq.notify({
+          method: "notifications/progress",
+          params: { progressToken: progressToken ?? 0, progress: at + 1, total },
+        }),
+      );
+      await Promise.all(sent);
+      return text("done");
     },
   },
   {
