@@ -137,6 +137,27 @@ describe("runProgram", () => {
     expect(out).toContain("Approved:");
   });
 
+  it.each([
+    [
+      "workspace",
+      ["trust", "--workspace"],
+      "Approve this workspace? [y/N]",
+      "`trunkline trust --workspace` asks again.",
+    ],
+    ["store", ["trust", "--store"], "Approve this store? [y/N]", "`trunkline trust --store` asks again."],
+  ])("asks about a %s with the same words, and says how to be asked again", async (subject, args, question, again) => {
+    const at = world(`refused-${subject}`);
+    mkdirSync(join(at.cwd, ".git"));
+    mkdirSync(join(at.cwd, ".trunkline", "store"), { recursive: true });
+    Object.assign(at.stdin, { isTTY: true });
+    Object.assign(at.stderr, { isTTY: true, columns: 80 });
+    at.stdin.write("n\n");
+    const { code, err } = await run(args, at);
+    expect(code).toBe(1);
+    expect(err).toContain(question);
+    expect(err).toContain(`Not approved. ${again}`);
+  });
+
   it("ends on an interrupt with the signal's exit code", async () => {
     for (const [name, expected] of [
       ["SIGINT", 130],
