@@ -100,7 +100,13 @@ class TerminalInput extends PassThrough {
   }
 }
 
-/** Runs the command in this process, at an emulated terminal of 80 columns. */
+interface TerminalOptions {
+  /** Whether stdout is shown on the terminal too. Default: it is kept apart. */
+  readonly showsAnswer?: boolean;
+  readonly columns?: number;
+}
+
+/** Runs the command in this process, at an emulated terminal, by default of 80 columns. */
 export class Terminal extends Screen {
   readonly #stdin = new TerminalInput();
   readonly #interrupts = new Interrupts();
@@ -108,7 +114,12 @@ export class Terminal extends Screen {
   #line = "";
   #stdout = "";
 
-  constructor(place: Place, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  constructor(
+    place: Place,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    { showsAnswer = false, columns = 80 }: TerminalOptions = {},
+  ) {
     super();
     const keep = (take: (text: string) => void) => {
       const decoder = new StringDecoder();
@@ -123,11 +134,12 @@ export class Terminal extends Screen {
     const stderr = keep((text) => this.show(text.replaceAll("\n", "\r\n")));
     const stdout = keep((text) => {
       this.#stdout += text;
+      if (showsAnswer) this.show(text.replaceAll("\n", "\r\n"));
     });
     this.#outcome = runProgram(args, {
       stdin: this.#stdin,
-      stdout,
-      stderr: Object.assign(stderr, { isTTY: true as const, columns: 80, rows: 24 }),
+      stdout: showsAnswer ? Object.assign(stdout, { isTTY: true as const, columns, rows: 24 }) : stdout,
+      stderr: Object.assign(stderr, { isTTY: true as const, columns, rows: 24 }),
       env: { PATH: process.env.PATH, HOME: place.home, TERM: "xterm", SHELL: "/bin/sh", ...place.env, ...env },
       cwd: place.cwd,
       userHome: place.home,

@@ -1,8 +1,10 @@
 // What the user sees of a run: the answer on stdout, everything else on stderr.
 import { type AgentEvent, addUsage, costOf, type Model, NO_USAGE, type TokenUsage } from "@trunkline/agent";
-import { formatMs, printable, printableLines, type Redactor } from "@trunkline/core";
+import { formatMs, printable, type Redactor } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
-import { ProgressLine } from "../terminal/progress-line.js";
+import { MarkdownStream } from "../terminal/markdown.js";
+import { type ProgressLine, progressLineFor } from "../terminal/progress-line.js";
+import { columnsOf } from "../terminal/text-width.js";
 
 interface RunPrinterOptions {
   /** Print the answer as it arrives. Otherwise the command prints it once it is complete. */
@@ -25,8 +27,12 @@ export class RunPrinter {
   readonly #context: CommandContext;
   readonly #options: RunPrinterOptions;
   readonly #answer: PieceWriter;
+  /** On a terminal, answers are rendered; elsewhere they are written as they are. */
+  readonly #markdown: MarkdownStream | undefined;
   readonly #running: ProgressLine | undefined;
   readonly #calls = new Map<string, string>();
+  /** Whether the model is at work and has shown nothing yet. */
+  #isWaiting = false;
   #thought = "";
   #turnText = "";
   #turns = 0;
@@ -35,12 +41,14 @@ export class RunPrinter {
   constructor(context: CommandContext, options: RunPrinterOptions) {
     this.#context = context;
     this.#options = options;
-    const { stdout, stderr } = context.io;
-    const isScreen = stdout.isTTY === true;
-    const write = (text: string) => void stdout.write(isScreen ? printableLines(text) : text);
-    this.#answer = new PieceWriter(write, options.keys);
-    this.#running =
-      options.folded && stderr.isTTY === true && context.env.TERM !== "dumb" ? new ProgressLine(stderr) : undefined;
+    const { stdout } = context.io;
+    const write = (text: string) => void stdout.write(text);
+    this.#markdown =
+      stdout.isTTY === true
+        ? new MarkdownStream({ write, columns: () => columnsOf(stdout), palette: context.palette })
+        : undefined;
+    this.#answer = new PieceWriter((text) => (this.#markdown ?? { add: write }).add(text), options.keys);
+    this.#running = progressLineFor(context);
   }
 
   /** The text of the current or last turn. */
@@ -55,6 +63,9 @@ export class RunPrinter {
       case "turn":
         if (depth === 0) this.#turnText = "";
         this.#turns++;
+        this.#endAnswer();
+        this.#isWaiting = true;
+        this.#spin();
         break;
       case "text":
         if (depth > 0) break;
@@ -87,29 +98,44 @@ export class RunPrinter {
   end(text: string): void {
     this.clear();
     if (!this.#options.stream || this.#turnText.trim() !== text.trim()) {
-      this.#answer.flush({ endLine: true });
+      this.#endAnswer();
       this.#answer.add(text);
     }
-    this.#answer.flush({ endLine: true });
+    this.#endAnswer();
   }
 
   /** Ends unfinished output: the run was stopped or failed. */
   break(): void {
     this.#endThought(0);
     this.clear();
-    this.#answer.flush({ endLine: true });
+    this.#endAnswer();
   }
 
   /** Clears lines that are rewritten in place. */
   clear(): void {
+    this.#isWaiting = false;
+    this.#clearLines();
+  }
+
+  #clearLines(): void {
     this.#running?.clear();
     this.#options.clearProgress();
+  }
+
+  /** Shows that the model is at work. */
+  #spin(): void {
+    if (this.#isWaiting) this.#running?.spin("Thinking…");
+  }
+
+  #endAnswer(): void {
+    this.#answer.flush({ endLine: true });
+    this.#markdown?.end();
   }
 
   /** Suppresses lines that are rewritten in place while a question is on the screen. */
   hold(): Disposable {
     this.clear();
-    this.#answer.flush({ endLine: true });
+    this.#endAnswer();
     return this.#running?.hold() ?? { [Symbol.dispose]: () => {} };
   }
 
@@ -147,14 +173,16 @@ export class RunPrinter {
   #showCall({ id, title, args, depth }: Extract<AgentEvent, { type: "tool-call" }>): void {
     // Before it is cut: half a secret would not be recognised.
     const text = this.#context.redactor.text(typeof args === "string" ? args : (JSON.stringify(args) ?? ""));
+    this.#isWaiting = false;
     if (!this.#options.folded) {
       this.#note(`tool: ${title} ${cut(text, MAX_ARGS_CHARS)}`, depth);
+      this.#running?.spin(this.#context.redactor.text(printable(`${title} …`)));
       return;
     }
     const line = `tool: ${title} ${cut(text, MAX_FOLDED_CHARS)}`;
     this.#calls.set(id, line);
-    this.#answer.flush({ endLine: true });
-    this.#running?.update(this.#context.redactor.text(printable(`${line} …`)));
+    this.#endAnswer();
+    this.#running?.spin(this.#context.redactor.text(printable(`${line} …`)));
   }
 
   #showResult(event: Extract<AgentEvent, { type: "tool-result" }>): void {
@@ -175,9 +203,10 @@ export class RunPrinter {
 
   /** Prints a line on stderr, below the output so far. */
   #note(line: string, depth: number): void {
-    this.clear();
-    this.#answer.flush({ endLine: true });
+    this.#clearLines();
+    this.#endAnswer();
     this.#context.note(`${"  ".repeat(depth)}${printable(line)}`);
+    this.#spin();
   }
 }
 

@@ -29,6 +29,8 @@ export interface Palette {
   /** Paths, names, and whatever else the eye looks for. */
   readonly accent: Colour;
   readonly dim: Colour;
+  /** Words that are stressed in running text. */
+  readonly emphasis: Colour;
   /** The part of a text that was searched for. */
   readonly match: Colour;
 }
@@ -61,6 +63,7 @@ export function paletteFor(
     heading: paint("1", "22"),
     accent: paint("36", "39"),
     dim: paint("2", "22"),
+    emphasis: paint("3", "23"),
     match: paint("1;31", "22;39"),
   };
 }

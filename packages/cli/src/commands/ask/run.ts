@@ -32,7 +32,9 @@ export async function answerOnce(
       hint: `For example: trunkline ${options.name} "Which steps does a release have?"`,
     });
   }
-  await using session = await AgentSession.open(context, options);
+  // A person reads along; a program waits for the end.
+  const stream = options.stream ?? (options.format === "text" && context.io.stdout.isTTY === true);
+  await using session = await AgentSession.open(context, { ...options, stream });
   const messages: readonly Message[] = prompt === undefined ? session.recordedPrompt : [textMessage("user", prompt)];
   try {
     const result = await session.run({ messages });
