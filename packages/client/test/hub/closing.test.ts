@@ -13,6 +13,8 @@ async function closedHub(): Promise<Hub> {
 }
 
 describe("a closed hub", () => {
+  const closed = closedHub();
+
   it.each([
     ["dotted", "far.hello"],
     ["prefixed", "mcp__far__hello"],
@@ -25,7 +27,7 @@ describe("a closed hub", () => {
     ["ambiguous", "hello"],
     ["empty", ""],
   ])("rejects a call by name with CLOSED (%s)", async (_, name) => {
-    const hub = await closedHub();
+    const hub = await closed;
     await expect(hub.call(name)).rejects.toMatchObject({ code: "CLOSED", message: "The hub is closed." });
   });
 
@@ -55,7 +57,7 @@ describe("a closed hub", () => {
     ["reload", (hub) => hub.reload(configOf())],
     ["a call in a channel's scope", (hub) => hub.withChannel({}, () => hub.call("far.hello"))],
   ])("rejects %s with CLOSED", async (_, use) => {
-    const hub = await closedHub();
+    const hub = await closed;
     await expect(use(hub)).rejects.toMatchObject({ code: "CLOSED", message: "The hub is closed." });
   });
 
@@ -69,7 +71,7 @@ describe("a closed hub", () => {
   });
 
   it("lists nothing, and can be closed again", async () => {
-    const hub = await closedHub();
+    const hub = await closed;
     expect(hub.tools()).toEqual([]);
     await hub.close();
   });
