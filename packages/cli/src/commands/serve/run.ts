@@ -8,6 +8,7 @@ import { type App, openApp } from "../../app/app.js";
 import { workspaceOf } from "../../app/folders.js";
 import { type CommandContext, isAtTerminal, loggerFor } from "../../terminal/context.js";
 import type { LivePrincipals } from "../../tokens/live-principals.js";
+import { type Watching, watchFolders } from "./watch-folders.js";
 import type { Listening } from "./welcome.js";
 
 export interface ServeOptions {
@@ -58,10 +59,13 @@ async function serveStdio(app: App, options: ServeOptions): Promise<void> {
   const [{ serveOnStdio }, service] = await Promise.all([import("@trunkline/server/stdio"), app.service()]);
   const ending = new AbortController();
   const failing = new AbortController();
+  let watching: Watching | undefined;
   const preparing = (async () => {
     await sleep(HEAD_START_MS, ending.signal);
     await prepare(app);
-    await watch(app, options);
+    if (ending.signal.aborted) return;
+    watching = watch(app, options);
+    await watching?.started;
   })().catch((error: unknown) => {
     if (ending.signal.aborted || context.signal.aborted) return undefined;
     failing.abort();
@@ -85,6 +89,7 @@ async function serveStdio(app: App, options: ServeOptions): Promise<void> {
     if (isConfigNamed(context, options) && !context.signal.aborted) await app.config();
   } finally {
     ending.abort();
+    await watching?.stop();
     await app.close();
   }
   const failure = await preparing;
@@ -125,8 +130,8 @@ async function serveHttp(app: App, options: ServeOptions): Promise<void> {
     });
   } finally {
     await endpoint.close();
+    await watching?.stop();
     await app.close();
-    await watching;
   }
 }
 
@@ -223,11 +228,8 @@ async function prepare(app: App): Promise<void> {
   await service.start({ signal: AbortSignal.any([app.context.signal, app.signal]) });
 }
 
-/** Runs until the app is closed. Never rejects. */
-async function watch(app: App, options: ServeOptions): Promise<void> {
-  if (options.watch === undefined || app.signal.aborted) return;
-  const { watchFolders } = await import("./watch-folders.js");
-  await watchFolders(app, options.watch, options.exclude);
+function watch(app: App, { watch: folders, exclude }: ServeOptions): Watching | undefined {
+  return folders === undefined ? undefined : watchFolders(app, folders, exclude);
 }
 
 function withLogLevel(context: CommandContext, level: LogLevel | undefined): CommandContext {
