@@ -3,7 +3,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { TrunklineError } from "@trunkline/core";
 import type { PrepareElsewhere } from "./engine/indexing/background.js";
-import { closeForWriting, openForIndexing, openForReading, openForWriting } from "./engine/threads/open-databases.js";
+import { closeDatabases, openForIndexing, openForReading, openForWriting } from "./engine/threads/open-databases.js";
 import type { Preparers } from "./engine/threads/preparer.js";
 import { type Call, type Handlers, RpcClient, remotesOf, serveRpc, type Wire } from "./engine/threads/rpc.js";
 import type { WorkerStart } from "./engine/threads/thread.js";
@@ -144,11 +144,7 @@ function start(parent: MessagePort, data: WorkerStart): void {
 async function end(parent: MessagePort, data: WorkerStart, opening: Promise<Opened> | undefined): Promise<void> {
   const opened = await opening?.catch(() => undefined);
   const closing = opened?.close?.();
-  if (opened !== undefined && data.role === "writer") closeForWriting(data.folder, opened.databases);
-  else {
-    opened?.databases.truth.close();
-    opened?.databases.index.close();
-  }
+  if (opened !== undefined) closeDatabases(data.folder, opened.databases);
   await closing;
   if (data.role === "mover") data.writer.port.close();
   parent.close();

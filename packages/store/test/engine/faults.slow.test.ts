@@ -17,7 +17,8 @@ import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { needs } from "../../../../test/support/needs.js";
 import { seededRandom } from "../../../../test/support/seed.js";
-import { openStore } from "../../src/index.js";
+import { openStore, type Store } from "../../src/index.js";
+import { FakeEmbedder } from "../support/fake-embedder.js";
 import { temporaryFolder, temporaryStore } from "../support/temporary.js";
 
 const canMount = process.platform === "linux" && process.getuid?.() === 0;
@@ -36,7 +37,7 @@ async function mountedStore(): Promise<{ folder: string; path: string; freeze: (
   const mounted = join(folder, "fixed");
   mountSmall(mounted, "20m");
   const path = join(mounted, "store");
-  const store = await openStore({ path, cwd: folder });
+  const store = await openStore({ path, cwd: folder, embedder: new FakeEmbedder() });
   await store.add({ content: "a heron\n", name: "kept.txt" });
   await store.add({ content: "export function wing() {}\n", name: "bird.ts" });
   await store.indexed();
@@ -196,11 +197,15 @@ describe("the disk", () => {
   it.skipIf(!canMount)(`reads a store on a read-only file system, and rejects changes${NEEDS_ROOT}`, async () => {
     const { folder, path, freeze } = await mountedStore();
     freeze();
-    await using store = await openStore({ path, cwd: folder });
+    await using store = await openStore({ path, cwd: folder, embedder: new FakeEmbedder() });
     // Like a second process: both can read.
-    await using other = await openStore({ path, cwd: folder });
+    await using other = await openStore({ path, cwd: folder, embedder: new FakeEmbedder(), lazyWriter: true });
     for (const reader of [store, other]) {
       expect(await reader.search({ query: "heron", type: "keyword" })).toMatchObject({ total: 1 });
+      expect(await reader.search({ query: "a heron", type: "semantic", limit: 1 })).toMatchObject({
+        type: "semantic",
+        results: [{ path: "kept.txt" }],
+      });
       expect(await reader.grep({ pattern: "her.n" })).toMatchObject({ total: 1, truncated: false });
       expect(await reader.list({ pathsOnly: true })).toMatchObject({ paths: ["bird.ts", "kept.txt"] });
       expect(await reader.get({ path: "kept.txt", includeContent: true, graph: true })).toMatchObject({
@@ -238,22 +243,55 @@ describe("the disk", () => {
     expect(await again.search({ query: "heron", type: "keyword" })).toMatchObject({ total: 1 });
   });
 
-  it.skipIf(!canMount)(
-    `explains what to do if the files next to the databases were not copied${NEEDS_ROOT}`,
-    async () => {
-      const { path, freeze } = await mountedStore();
-      for (const name of readdirSync(path)) if (/-(?:wal|shm)$/.test(name)) rmSync(join(path, name));
-      freeze();
-      await expect(openStore({ path })).rejects.toMatchObject({
-        code: "IO",
-        message: expect.stringMatching(/content\.sqlite-wal and content\.sqlite-shm are missing/),
-        hint: expect.stringMatching(/Copy the store/),
-      });
-    },
-  );
+  it.skipIf(!canMount)(`is searched even if only the databases themselves were copied${NEEDS_ROOT}`, async () => {
+    const { folder, path, freeze } = await mountedStore();
+    for (const name of readdirSync(path)) if (/-(?:wal|shm)$/.test(name)) rmSync(join(path, name));
+    freeze();
+    await using store = await openStore({ path, cwd: folder });
+    expect(await store.search({ query: "heron", type: "keyword" })).toMatchObject({ total: 1 });
+    expect(await store.search({ query: "heron" }, { principal: "ada" })).toMatchObject({ total: 1 });
+    expect(await store.grep({ pattern: "her.n" })).toMatchObject({ total: 1, truncated: false });
+    expect(await store.graph({ name: "bird.ts" })).toMatchObject({ nodes: [{ name: "wing" }, { name: "default" }] });
+    expect(await store.verify()).toMatchObject({ ok: true, problems: [] });
+    await expect(store.add({ content: "x", name: "x" })).rejects.toMatchObject({ code: "IO" });
+    expect(readdirSync(path).sort()).toEqual(["content.sqlite", "index.sqlite"]);
+  });
+
+  it.skipIf(!canMount)(`explains what to do if a part of the data cannot be read${NEEDS_ROOT}`, async () => {
+    const { path, freeze } = await mountedStore();
+    writeFileSync(join(path, "content.sqlite-wal"), "data that is not in the database yet");
+    rmSync(join(path, "content.sqlite-shm"));
+    freeze();
+    await expect(openStore({ path })).rejects.toMatchObject({
+      code: "IO",
+      message: expect.stringMatching(/content\.sqlite-shm is missing next to it/),
+      hint: expect.stringMatching(/Copy the store/),
+    });
+  });
+
+  it("can be read without write permission after each way of using it", async () => {
+    const { store, folder, path } = await temporaryStore();
+    await store.add({ content: "a heron", name: "kept.txt" });
+    await store.close();
+    const uses: readonly ((used: Store) => Promise<unknown>)[] = [
+      (used) => used.search({ query: "bird", type: "semantic" }),
+      (used) => used.search({ query: "heron" }),
+      (used) => used.grep({ pattern: "heron" }),
+      (used) => used.add({ content: "a fox", name: "fox.txt" }),
+      (used) => used.restore({ collection: "default", outputDirectory: "out" }),
+    ];
+    for (const use of uses) {
+      await using used = await openStore({ path, cwd: folder, lazyWriter: true, embedder: new FakeEmbedder() });
+      await use(used);
+      await used.indexed();
+      await used.close();
+      // SQLite needs these files, even empty ones, where it cannot create them.
+      expect(readdirSync(path).filter((name) => /-(?:wal|shm)$/.test(name))).toHaveLength(4);
+    }
+  });
 
   it.skipIf(process.platform === "win32")(
-    "reads for a user who cannot write to the folder, and rejects changes",
+    "reads for a user who cannot write to the folder, rejects changes, and says if it cannot even be read",
     () => {
       // Root can write everywhere, so the test switches to another user. An ordinary user stays as is.
       const script = fileURLToPath(new URL("../programs/without-permission.js", import.meta.url));
@@ -262,6 +300,16 @@ describe("the disk", () => {
       expect(JSON.parse(stdout)).toEqual({
         folder: { found: 1, code: "IO", message: expect.stringMatching(/store is not writable\.$/) },
         files: { found: 1, code: "IO", message: expect.stringMatching(/content\.sqlite is not writable\.$/) },
+        unreadableFile: {
+          code: "IO",
+          message: expect.stringMatching(/cannot be read: you have no permission to read \S+index\.sqlite\.$/),
+          hint: "Ask its owner, or choose another folder with --store.",
+        },
+        unreadableFolder: {
+          code: "IO",
+          message: expect.stringMatching(/cannot be read: you have no permission to read \S+store\.$/),
+          hint: "Ask its owner, or choose another folder with --store.",
+        },
       });
     },
   );

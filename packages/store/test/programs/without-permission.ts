@@ -1,5 +1,5 @@
 // Creates a store, removes write permission, and prints what still works: first with a read-only folder, then with
-// read-only files.
+// read-only files. Then does the same without permission to read.
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +25,12 @@ async function attempt() {
   }
 }
 
+/** Opens the store as reading commands do, which must fail. */
+async function refusal() {
+  const error = await openStore({ path, lazyWriter: true }).catch((reason) => reason);
+  return { code: error.code, message: error.message, hint: error.hint };
+}
+
 try {
   const store = await openStore({ path });
   await store.add({ content: "a heron", name: "kept.txt" });
@@ -33,7 +39,12 @@ try {
   const folder = await attempt();
   chmodSync(path, 0o755);
   for (const file of files()) chmodSync(file, 0o444);
-  const result = { folder, files: await attempt() };
+  const written = await attempt();
+  chmodSync(join(path, "index.sqlite"), 0);
+  const unreadableFile = await refusal();
+  chmodSync(path, 0);
+  const result = { folder, files: written, unreadableFile, unreadableFolder: await refusal() };
+  chmodSync(path, 0o700);
   process.stdout.write(JSON.stringify(result));
 } finally {
   rmSync(base, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 // The only file that imports the database driver. Everything is synchronous, so it runs in workers.
-import { lstatSync } from "node:fs";
-import { messageOf, TrunklineError } from "@trunkline/core";
+import { lstatSync, readFileSync, statSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import { messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
 import BetterSqlite, { type Database, SqliteError, type Statement } from "better-sqlite3";
 
 /** Values that can be bound to a statement. */
@@ -197,10 +198,21 @@ export class Db {
  * changed by one.
  */
 export function openDatabase(file: string, options: OpenDatabaseOptions): Db {
-  const { readOnly = false, synchronous, applicationId, check } = options;
   rejectLinks(file);
+  try {
+    return open(file, file, options);
+  } catch (error) {
+    const whole = options.readOnly && isCannotOpen(error) ? wholeDatabase(file) : undefined;
+    if (whole === undefined) throw error;
+    return open(whole, file, options);
+  }
+}
+
+/** Opens a file, or its bytes in memory. */
+function open(source: string | Buffer, file: string, options: OpenDatabaseOptions): Db {
+  const { readOnly = false, synchronous, applicationId, check } = options;
   return translate(() => {
-    const raw = new BetterSqlite(file, {
+    const raw = new BetterSqlite(source, {
       readonly: readOnly,
       fileMustExist: readOnly,
       timeout: BUSY_MS,
@@ -230,6 +242,38 @@ export function openDatabase(file: string, options: OpenDatabaseOptions): Db {
       throw error;
     }
   });
+}
+
+/** More would take too much memory: every thread that reads has its own copy. */
+const MOST_COPIED_BYTES = 256 * 1024 * 1024;
+/** Two bytes of the header say whether a database has a write-ahead log. */
+const LOG_BYTES = { start: 18, end: 20, without: 1 };
+
+/**
+ * Reads a database that SQLite cannot open in place: it needs the -wal and -shm files, even to read, and cannot create
+ * them in a folder that is not writable. Returns undefined if some data may only be in the log.
+ */
+function wholeDatabase(file: string): Buffer | undefined {
+  try {
+    const before = stateOf(file);
+    if (before.logBytes > 0 || before.size > MOST_COPIED_BYTES) return undefined;
+    const bytes = readFileSync(file);
+    // Someone else may be able to write.
+    if (!isDeepStrictEqual(stateOf(file), before)) return undefined;
+    return bytes.fill(LOG_BYTES.without, LOG_BYTES.start, LOG_BYTES.end);
+  } catch (error) {
+    if (systemCodeOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+function stateOf(file: string): { size: number; mtimeMs: number; logBytes: number } {
+  const { size, mtimeMs } = statSync(file);
+  return { size, mtimeMs, logBytes: statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0 };
+}
+
+function isCannotOpen(error: unknown): boolean {
+  return error instanceof TrunklineError && String(error.data?.sqlite).startsWith("SQLITE_CANTOPEN");
 }
 
 /** Opens an empty database without a file. */

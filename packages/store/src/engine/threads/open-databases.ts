@@ -97,11 +97,28 @@ function keepPrivate(folder: string): void {
   for (const name of names) if (/^(?:content|index)\.sqlite/.test(name)) tighten(join(folder, name));
 }
 
+/** Throws if the folder or a database in it exists but belongs to someone who does not let us read it. */
+function requireReadable(folder: string): void {
+  const files = [TRUTH_FILE, INDEX_FILE].map((name) => join(folder, name));
+  for (const path of [folder, ...files]) {
+    try {
+      accessSync(path, path === folder ? constants.R_OK | constants.X_OK : constants.R_OK);
+    } catch (error) {
+      if (!["EACCES", "EPERM"].includes(systemCodeOf(error) ?? "")) continue;
+      throw new TrunklineError("IO", `The store in ${folder} cannot be read: you have no permission to read ${path}.`, {
+        cause: error,
+        hint: "Ask its owner, or choose another folder with --store.",
+      });
+    }
+  }
+}
+
 /**
  * Throws if the folder or its databases are not writable. A folder without write permission makes the store read-only,
  * even if its files are writable.
  */
 function requireWritable(folder: string): void {
+  requireReadable(folder);
   const files = [TRUTH_FILE, INDEX_FILE].map((name) => join(folder, name)).filter((file) => existsSync(file));
   for (const path of [folder, ...files]) {
     try {
@@ -121,11 +138,11 @@ function requireWritable(folder: string): void {
 }
 
 /**
- * Closes the writer's connections. The last connection to close deletes the -wal and -shm files, and without them
- * SQLite cannot read from a place it cannot write to. Leaves empty ones, as every open creates them, so the store can
- * be read from a read-only place.
+ * Closes the connections of a thread. The last connection that could write deletes the -wal and -shm files, and without
+ * them SQLite cannot read from a place it cannot write to. Leaves empty ones, as every open creates them, so the store
+ * can be read from a read-only place.
  */
-export function closeForWriting(folder: string, { truth, index }: Pick<Databases, "truth" | "index">): void {
+export function closeDatabases(folder: string, { truth, index }: Pick<Databases, "truth" | "index">): void {
   truth.close();
   index.close();
   for (const name of [TRUTH_FILE, INDEX_FILE]) {
@@ -195,6 +212,7 @@ export function openForIndexing(folder: string, indexers: readonly Indexer[]): D
 
 /** For all other threads. The writer or an earlier process has created the databases. */
 export function openForReading(folder: string, indexers: readonly Indexer[]): Databases {
+  requireReadable(folder);
   if (existsSync(folder)) keepPrivate(folder);
   const truth = openReadOnly(folder, TRUTH_FILE);
   try {
@@ -219,9 +237,10 @@ function openReadOnly(folder: string, name: typeof TRUTH_FILE | typeof INDEX_FIL
   try {
     return openDatabase(file, { ...options, readOnly: true, synchronous: "FULL" });
   } catch (error) {
-    const isAlone = existsSync(file) && !(existsSync(`${file}-wal`) && existsSync(`${file}-shm`));
-    if (!isAlone || !isTrunklineError(error, "IO")) throw error;
-    throw new TrunklineError("IO", `${file} cannot be read here: ${name}-wal and ${name}-shm are missing next to it.`, {
+    const missing = [`${name}-wal`, `${name}-shm`].filter((beside) => !existsSync(join(folder, beside)));
+    if (!existsSync(file) || missing.length === 0 || !isTrunklineError(error, "IO")) throw error;
+    const shown = `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"}`;
+    throw new TrunklineError("IO", `${file} cannot be read here: ${shown} missing next to it.`, {
       cause: error,
       hint: "Copy the store to a writable folder and use it there once; afterwards it can be read anywhere.",
       ...(error.data === undefined ? {} : { data: error.data }),
