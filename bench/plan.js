@@ -15,6 +15,7 @@ export const BENCHMARKS = [
   { name: "server-large-results", file: "server/large-results.js" },
   { name: "server-load", file: "server/load.js" },
   { name: "store-ingest", file: "store/ingest.js" },
+  { name: "store-restore", file: "store/restore.js" },
   { name: "store-grep", file: "store/grep.js" },
   { name: "store-search", file: "store/search.js" },
   { name: "store-quality", file: "store/quality.js", options: ["--beir"] },

@@ -30,13 +30,14 @@ const READER = {
   listSessions: () => import("./sessions/stored-sessions.js").then((module) => module.listSessions),
   resume: () => import("./sessions/stored-sessions.js").then((module) => module.resumeSession),
   status: () => import("./maintenance/status.js").then((module) => module.status),
+  // Reads the store, and writes only elsewhere.
+  restore: () => import("./documents/restore.js").then((module) => module.restore),
 };
 
 /** Movers do long-running work. Their connections cannot write either; they send changes to the writer. */
 const MOVER = {
   put: () => import("./documents/bare-content.js").then((module) => module.putContent),
   add: () => import("./documents/add.js").then((module) => module.add),
-  restore: () => import("./documents/restore.js").then((module) => module.restore),
   download: () => import("./documents/download.js").then((module) => module.download),
   takeChanges: () => import("./sessions/take-changes.js").then((module) => module.takeChanges),
   gc: () => import("./maintenance/gc.js").then((module) => module.gc),

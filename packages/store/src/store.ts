@@ -78,6 +78,7 @@ export class Store implements StoreMethods, AsyncDisposable {
   readonly id: string;
   readonly #pool: StoreThreads;
   readonly #cwd: string;
+  readonly #guarded: GuardedPaths;
   readonly #refusal: TrunklineError | undefined;
   readonly #sessions: ClientSessions;
   readonly #makeEmbedding: () => Embedding;
@@ -92,6 +93,7 @@ export class Store implements StoreMethods, AsyncDisposable {
   constructor(pool: StoreThreads, options: StoreParts) {
     const { cwd, refusal, logger, folder, guarded, id } = options;
     this.id = id;
+    this.#guarded = guarded;
     this.#pool = pool;
     this.#sessions = new ClientSessions(pool, { logger, folder, guarded });
     this.#makeEmbedding = () => new Embedding(pool.indexer, { logger, follow: refusal === undefined });
@@ -231,7 +233,8 @@ export class Store implements StoreMethods, AsyncDisposable {
 
   async restore(params: RestoreParams, options: StoreCallOptions = {}): Promise<RestoreResult> {
     const outputDirectory = resolve(this.#cwd, params.outputDirectory);
-    return await this.#pool.mover.restore({ ...params, outputDirectory, limits: options.limits }, rpc(options));
+    const resolved = { ...params, outputDirectory, limits: options.limits, guarded: this.#guarded };
+    return await this.#pool.reader.restore(resolved, rpc(options));
   }
 
   /** `onProgress` counts bytes. Private addresses are rejected unless the options allow them. */

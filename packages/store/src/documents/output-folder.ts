@@ -22,12 +22,16 @@ interface OutputFile {
   /** Returns `same` or the reason not to write, given the path of the existing file, if there is one. */
   readonly refusal: (existing: string | undefined) => string | undefined;
   readonly chunks: () => Iterable<Uint8Array>;
+  /** Whether to wait until the content is on disk, given the path of the file that it replaces, if any. Default: yes. */
+  readonly flush?: (existing: string | undefined) => boolean;
 }
 
 interface OpenFolder {
   readonly fd: number;
   /** A path that refers to this folder even if it is renamed. */
   readonly path: string;
+  /** Whether it was created here and was empty. */
+  readonly isNew: boolean;
 }
 
 /** Maximum number of folders to keep open. */
@@ -44,7 +48,7 @@ export class OutputFolder {
   /** Creates the folder if it does not exist. The path itself can contain links, because the caller named it. */
   static make(path: string): OutputFolder {
     makeFolder(path);
-    return new OutputFolder(openFolder(realpathSync(path)));
+    return new OutputFolder(openFolder(realpathSync(path), false));
   }
 
   /** The real path of the folder that is open, whatever its name leads to by now. */
@@ -62,10 +66,14 @@ export class OutputFolder {
     const folder = this.#enter(parts);
     if (folder === undefined) return "a part of its path is not a folder";
     const path = join(folder.path, name);
-    const there = lstatSync(path, { throwIfNoEntry: false });
+    // A file that appears in a new folder meanwhile is found, and kept, when ours gets its name.
+    const isFree = folder.isNew && !file.overwrite;
+    const there = isFree ? undefined : lstatSync(path, { throwIfNoEntry: false });
     if (there !== undefined && !there.isFile()) return "something other than a file exists there";
     const refusal = file.refusal(there === undefined ? undefined : path);
-    return refusal ?? this.#writeWhole(folder, name, file);
+    if (refusal !== undefined) return refusal;
+    const isFlushed = file.flush?.(there === undefined ? undefined : path) ?? true;
+    return this.#writeWhole(folder, name, { ...file, isFlushed });
   }
 
   close(): void {
@@ -74,7 +82,7 @@ export class OutputFolder {
     closeSync(this.#root.fd);
   }
 
-  #writeWhole(folder: OpenFolder, name: string, file: OutputFile): "restored" | (string & {}) {
+  #writeWhole(folder: OpenFolder, name: string, file: OutputFile & { isFlushed: boolean }): "restored" | (string & {}) {
     const placed = placeFileSync(
       join(folder.path, name),
       (fd) => {
@@ -82,7 +90,7 @@ export class OutputFolder {
         if (file.mode !== undefined) fchmodSync(fd, file.mode & 0o777);
         if (file.mtimeUs !== undefined) futimesSync(fd, file.mtimeUs / 1e6, file.mtimeUs / 1e6);
       },
-      { mode: file.mode === undefined ? 0o644 : 0o600, overwrite: file.overwrite },
+      { mode: file.mode === undefined ? 0o644 : 0o600, overwrite: file.overwrite, flush: file.isFlushed },
     );
     return placed ? "restored" : "a different file exists there";
   }
@@ -119,21 +127,23 @@ export class OutputFolder {
 }
 
 function enterFolder(path: string): OpenFolder | undefined {
+  let isNew = true;
   try {
     mkdirSync(path);
   } catch (error) {
     if (systemCodeOf(error) !== "EEXIST") throw error;
+    isNew = false;
   }
   try {
-    return openFolder(path);
+    return openFolder(path, isNew);
   } catch (error) {
     if (["ENOTDIR", "ELOOP"].includes(systemCodeOf(error) ?? "")) return undefined;
     throw error;
   }
 }
 
-function openFolder(path: string): OpenFolder {
+function openFolder(path: string, isNew: boolean): OpenFolder {
   const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   // Linux can name a file relative to an open folder. Other systems check the real path, which leaves a race.
-  return { fd, path: process.platform === "linux" ? `/proc/self/fd/${fd}` : realpathSync(path) };
+  return { fd, path: process.platform === "linux" ? `/proc/self/fd/${fd}` : realpathSync(path), isNew };
 }

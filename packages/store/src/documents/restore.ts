@@ -5,12 +5,12 @@ import { join, relative } from "node:path";
 import { type FileLimits, isSensitiveToWrite, isWithin, realPathOf, TrunklineError } from "@trunkline/core";
 import type { RestoreParams, RestoreResult } from "../contract/index.js";
 import { compileGlobs } from "../engine/files/glob.js";
-import { Guard, requireUnmoved } from "../engine/files/guard.js";
+import { Guard, type GuardedPaths, requireUnmoved } from "../engine/files/guard.js";
 import { type ContentRow, findContent, hexOf, readChunks } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { selectDocuments } from "../engine/sqlite/filters.js";
 import type { Call } from "../engine/threads/rpc.js";
-import type { MoveEnvironment } from "../engine/threads/thread-context.js";
+import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { OutputFolder } from "./output-folder.js";
 
 interface RestoredRow {
@@ -24,8 +24,9 @@ interface RestoredRow {
   readonly type: "text" | "binary";
 }
 
-/** Parameters of `restore` as the mover receives them: the folder is absolute. */
+/** Parameters of `restore` as the reader receives them: the folder is absolute. */
 export interface ResolvedRestoreParams extends RestoreParams {
+  readonly guarded: GuardedPaths;
   readonly limits?: FileLimits | undefined;
 }
 
@@ -33,7 +34,12 @@ export interface ResolvedRestoreParams extends RestoreParams {
 const OBEYED = "other programs execute or obey this file, so writing it needs the user's permission";
 const UNSAVED = "the file there is not in the store, so replacing it needs the user's permission";
 
-export async function restore(env: MoveEnvironment, params: ResolvedRestoreParams, call: Call): Promise<RestoreResult> {
+/** How long to work before other calls get a turn. */
+const TURN_MS = 20;
+/** A larger file is not hashed to find out whether the store has it. */
+const MOST_HASHED_BYTES = 16 * 1024 * 1024;
+
+export async function restore(env: ReadEnvironment, params: ResolvedRestoreParams, call: Call): Promise<RestoreResult> {
   const { truth } = env;
   const { limits } = params;
   const rows = documentsOf(truth, params);
@@ -46,8 +52,10 @@ export async function restore(env: MoveEnvironment, params: ResolvedRestoreParam
   const output = params.dryRun ? undefined : OutputFolder.make(params.outputDirectory);
   let skipped = 0;
   let done = 0;
+  let turnEndsAt = Date.now() + TURN_MS;
   try {
-    const guard = new Guard({ ...env.guarded, unwritable: [...(env.guarded.unwritable ?? []), env.folder] });
+    const { guarded } = params;
+    const guard = new Guard({ ...guarded, unwritable: [...(guarded.unwritable ?? []), env.folder] });
     const folder = output?.realPath ?? realPathOf(params.outputDirectory);
     requireSamePlace(folder);
     const approved = limits?.approved === undefined ? undefined : new Set(limits.approved);
@@ -76,10 +84,10 @@ export async function restore(env: MoveEnvironment, params: ResolvedRestoreParam
       if (outcome === "restored") paths.push(target);
       else if (outcome === "same") skipped++;
       else conflicts.push({ path: target, reason: outcome });
-      if (++done % 100 === 0) {
-        call.progress({ progress: done, total: rows.length, message: target });
-        await new Promise((resolve) => setImmediate(resolve));
-      }
+      if (++done % 100 === 0) call.progress({ progress: done, total: rows.length, message: target });
+      if (Date.now() < turnEndsAt) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      turnEndsAt = Date.now() + TURN_MS;
     }
   } finally {
     output?.close();
@@ -181,12 +189,23 @@ function place(
     mtimeUs: row.mtime ?? undefined,
     refusal,
     chunks: () => readChunks(truth, content, call.check),
+    // Like cp, does not wait for the disk: what is restored is still in the store. But a file that is replaced may be the
+    // only copy of its content, and must not be lost in a power cut.
+    flush: (existing) => existing !== undefined && !isStored(truth, existing),
   });
+}
+
+function isStored(truth: Db, path: string): boolean {
+  return lstatSync(path).size <= MOST_HASHED_BYTES && findContent(truth, hashOf(path)) !== undefined;
+}
+
+function hashOf(path: string): string {
+  return createHash("sha256").update(readFileSync(path)).digest("hex");
 }
 
 /** Returns the hash of an existing file; empty if its size shows that it differs and nothing else depends on it. */
 function existingHash(path: string, { size }: RestoredRow, { limits, overwrite }: ResolvedRestoreParams): string {
   const isHashNeeded = limits !== undefined && overwrite === true;
   if (!isHashNeeded && lstatSync(path).size !== size) return "";
-  return createHash("sha256").update(readFileSync(path)).digest("hex");
+  return hashOf(path);
 }

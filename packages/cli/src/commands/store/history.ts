@@ -148,7 +148,7 @@ export async function restore(context: CommandContext, params: RestoreParams, op
       hint: "Name a snapshot or a collection; trunkline store snapshots lists them.",
     });
   }
-  await using opened = await openCommandStore(context, options);
+  await using opened = await openCommandStore(context, { ...options, reading: true });
   const { store } = opened;
   const calling = opened.calling("restore");
   const result =

@@ -1,6 +1,6 @@
 // Chunks and contents in the content database. Every read is verified: each chunk against its hash, complete content
 // against its id.
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { type ContentId, parseContentIdPrefix, TrunklineError } from "@trunkline/core";
 import { openChunk } from "../content/prepare.js";
 import type { ContentType } from "../content/text.js";
@@ -113,7 +113,8 @@ const CHUNKS_OF_CONTENT = `SELECT k.hash, k.size, k.codec, k.data FROM content_c
  * not trust early parts alone.
  */
 export function* readChunks(db: Db, content: ContentRow, check: () => void = () => {}): Generator<Uint8Array> {
-  const hash = createHash("sha256");
+  // Most contents are a single chunk and need no hash of their own.
+  let hash: Hash | undefined;
   let size = 0;
   let single = false;
   // Read row by row only if reading all rows at once would be expensive: preparing a statement takes longer than
@@ -129,11 +130,12 @@ export function* readChunks(db: Db, content: ContentRow, check: () => void = () 
     const bytes = openChunk({ hash: hexOf(row.hash), size: row.size, codec: row.codec, data: row.data });
     // A chunk that is the whole content was just verified against the same hash.
     single = size === 0 && bytes.length === content.size && Buffer.compare(row.hash, content.hash) === 0;
-    if (!single) hash.update(bytes);
+    if (!single) hash = (hash ?? createHash("sha256")).update(bytes);
     size += bytes.length;
     yield bytes;
   }
-  if (size !== content.size || (!single && Buffer.compare(hash.digest(), content.hash) !== 0)) throw damaged(content);
+  const digest = single ? content.hash : (hash ?? createHash("sha256")).digest();
+  if (size !== content.size || Buffer.compare(digest, content.hash) !== 0) throw damaged(content);
 }
 
 export function readContent(db: Db, content: ContentRow, check: () => void = () => {}): Uint8Array {
