@@ -47,6 +47,20 @@ describe.concurrent("store grep", () => {
     return stdout.replaceAll(`${place.cwd}/`, "");
   };
 
+  it("prints only the matching parts with -o, in text, JSON and the operation", async () => {
+    expect(await out("-o", "[a-z]+eed[a-z]+")).toBe("src/a.txt:2:needle\nsrc/b.md:1:needles\nsrc/b.md:2:needle\n");
+    expect(await out("--only-matching", "-N", "e", "src/b.md", "-c")).toBe("src/b.md:9\n");
+    const answer = await json(place, ["grep", "-o", "e+d", "src/b.md"]);
+    expect(answer.matches.map(({ line, text }: { line: number; text: string }) => [line, text])).toEqual([
+      [1, "eed"],
+      [2, "eed"],
+    ]);
+    const { stdout } = await grep("-o", "-i", "--color", "always", "--heading", "NEEDLE", "src/a.txt");
+    for (const part of ["mneedle\u001b[", "mNeedle\u001b["]) expect(stdout).toContain(part);
+    const asked = await place.run(["query", "grep", "pattern=e+d", "only_matching:=true", 'paths:=["src/b.md"]']);
+    expect(JSON.parse(asked.stdout)).toMatchObject({ total: 2, matches: [{ text: "eed" }, { text: "eed" }] });
+  });
+
   it("prints path:line:text in a pipe, with context like grep", async () => {
     expect(await out("needle")).toBe(
       "src/a.txt:2:two needle\nsrc/b.md:1:needles here\nsrc/b.md:2:and a (literal) needle.\n",

@@ -194,6 +194,10 @@ export const OPERATIONS = {
         cli: { flags: "-F, --fixed-strings" },
       }),
       invert: flag("Find the lines that do not match.", { aliases: ["-v"], cli: { flags: "-v, --invert-match" } }),
+      only_matching: flag("Return only the matching parts of lines, one by one, without context.", {
+        aliases: ["-o", "only_matches"],
+        cli: { flags: "-o, --only-matching", about: "print only the matching parts of lines, one per line" },
+      }),
       line_numbers: flag("Add line numbers to the text as well.", {
         aliases: ["-n"],
         cli: { flags: "-n, --line-number", about: "with line numbers (the default); in JSON, put them into the text" },

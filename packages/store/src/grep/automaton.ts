@@ -8,18 +8,18 @@ import { utf8Sequences } from "./utf8.js";
 
 export const OP_CHAR = 0;
 export const OP_SPLIT = 1;
-const OP_LOOK = 2;
+export const OP_LOOK = 2;
 export const OP_MATCH = 3;
 
 /** A look and which `\w` it uses. */
-interface LookOp {
+export interface LookOp {
   readonly look: Look;
   readonly ascii: boolean;
 }
 
 /**
- * Instruction `i` is `op[i]`. A character continues at `a` if it is in set `b`, a split at `a` and `b`, look `b` at
- * `a`.
+ * Instruction `i` is `op[i]`. A character continues at `a` if it is in set `b`, a split at `a` (preferred) and `b`, look
+ * `b` at `a`.
  */
 export interface Automaton {
   readonly op: Uint8Array;
@@ -87,19 +87,22 @@ class Builder {
           .map((branch) => this.compile(branch, next))
           .reduceRight((others, branch) => this.emit(OP_SPLIT, branch, others));
       case "repeat":
-        return this.compileRepeat(node.node, node.min, node.max, next);
+        return this.compileRepeat(node, next);
     }
   }
 
-  compileRepeat(node: Node, min: number, max: number | undefined, next: number): number {
+  compileRepeat({ node, min, max, lazy }: Extract<Node, { kind: "repeat" }>, next: number): number {
     let after = next;
     if (max === undefined) {
-      // The loop is a split whose first branch is filled in once the body exists.
+      // The loop is a split, one branch of which is filled in once the body exists.
       const loop = this.emit(OP_SPLIT, next, next);
-      this.a[loop] = this.compile(node, loop);
+      (lazy ? this.b : this.a)[loop] = this.compile(node, loop);
       after = loop;
     } else {
-      for (let count = min; count < max; count++) after = this.emit(OP_SPLIT, this.compile(node, after), next);
+      for (let count = min; count < max; count++) {
+        const body = this.compile(node, after);
+        after = lazy ? this.emit(OP_SPLIT, next, body) : this.emit(OP_SPLIT, body, next);
+      }
     }
     for (let count = 0; count < min; count++) {
       const before = this.op.length;

@@ -19,6 +19,8 @@ export interface Place {
   readonly path: string;
   readonly hash: string;
   readonly line: number;
+  /** With `only_matching`: how many parts of the line were returned. */
+  readonly part: number;
   readonly total: number;
   readonly files: number;
   readonly binary: number;
@@ -33,6 +35,7 @@ export interface Query {
   readonly before: number;
   readonly after: number;
   readonly maxCount: number;
+  readonly onlyMatching: boolean;
   readonly limits: typeof DEFAULTS;
   readonly digest: string;
   readonly from: Place | undefined;
@@ -41,8 +44,8 @@ export interface Query {
 
 /** Decodes where the previous answer ended. Throws `INVALID_ARGUMENT` for another query's cursor. */
 export function readCursor(cursor: string, digest: string): Place {
-  const [of, path, hash, line, total, files, binary, known] = decodeCursor(cursor, 8);
-  const numbers = [line, total, files, binary, known];
+  const [of, path, hash, line, part, total, files, binary, known] = decodeCursor(cursor, 9);
+  const numbers = [line, part, total, files, binary, known];
   if (of !== digest || typeof path !== "string" || typeof hash !== "string" || !numbers.every(Number.isInteger)) {
     throw new TrunklineError("INVALID_ARGUMENT", "This cursor belongs to another grep.", {
       hint: "Pass the cursor of the previous answer, with the same parameters.",
@@ -52,6 +55,7 @@ export function readCursor(cursor: string, digest: string): Place {
     path,
     hash,
     line: line as number,
+    part: part as number,
     total: total as number,
     files: files as number,
     binary: binary as number,
@@ -74,6 +78,8 @@ export class Page {
   #reached: Place | undefined;
   #timedOutAt: string | undefined;
   #told = 0;
+  /** Where the last match of the page is in its document. */
+  #last = { line: 0, part: 0 };
 
   constructor(query: Query) {
     this.#query = query;
@@ -88,7 +94,7 @@ export class Page {
   }
 
   scanOptions(first: GrepDocument | undefined): BatchRequest["scan"] {
-    const { mode, limits, maxCount, before, after, from } = this.#query;
+    const { mode, limits, maxCount, before, after, from, onlyMatching } = this.#query;
     const full = this.#end !== undefined || mode !== "matches";
     return {
       maxCount,
@@ -99,6 +105,8 @@ export class Page {
       collect: full ? 0 : limits.maxMatches - this.#matches.length + 1,
       collectBytes: full ? 0 : limits.maxBytes - this.#bytes,
       firstOnly: mode === "files",
+      onlyMatching,
+      afterPart: from?.part ?? 0,
     };
   }
 
@@ -130,15 +138,18 @@ export class Page {
 
   /** Marks everything up to and including this document as covered. */
   #reach(document: GrepDocument | undefined): void {
-    if (document !== undefined && this.#end === undefined) this.#reached = this.#place(document, WHOLE_DOCUMENT);
+    if (document !== undefined && this.#end === undefined) {
+      this.#reached = this.#place(document, { line: WHOLE_DOCUMENT, part: 0 });
+    }
   }
 
-  #place(document: { path: string; hash: string }, line: number): Place {
+  #place(document: { path: string; hash: string }, { line, part }: { line: number; part: number }): Place {
     const known = this.#query.from?.known === true;
     return {
       path: document.path,
       hash: document.hash,
       line,
+      part,
       total: this.#total,
       files: this.#fileCount,
       binary: this.#binary,
@@ -170,6 +181,7 @@ export class Page {
       if (this.#matches.length >= limits.maxMatches || this.#bytes > limits.maxBytes) break;
       this.#matches.push(this.#render(document, match));
       this.#bytes += match.sizeBytes;
+      this.#last = { line: match.line, part: match.part ?? 0 };
       taken++;
     }
     // The thread may also have collected fewer matches than there are, because they would not have fitted.
@@ -182,9 +194,8 @@ export class Page {
       this.#end = this.#reached;
       return;
     }
-    const last = this.#matches.at(-1);
-    const line = taken === 0 ? (this.#query.from?.line ?? 0) : (last?.line ?? 0);
-    const place = this.#place(document, line);
+    const { line, part } = (taken === 0 ? this.#query.from : undefined) ?? this.#last;
+    const place = this.#place(document, { line, part });
     this.#end = place.known
       ? place
       : { ...place, total: place.total + taken, files: place.files + (isContinued ? 0 : 1) };
@@ -228,8 +239,8 @@ export class Page {
   }
 
   #cursor(place: Place): string {
-    const { path, hash, line, total, files, binary, known } = place;
-    return encodeCursor([this.#query.digest, path, hash, line, total, files, binary, known ? 1 : 0]);
+    const { path, hash, line, part, total, files, binary, known } = place;
+    return encodeCursor([this.#query.digest, path, hash, line, part, total, files, binary, known ? 1 : 0]);
   }
 
   #timeout(path: string): TrunklineError {

@@ -94,6 +94,7 @@ function checkQuery(params: GrepQuery, limits: GrepLimits): Query {
   const { pattern, ignoreCase, word, invert, fixed } = params;
   const context = wholeNumber(params.context, { name: "context" }) ?? 0;
   const options = { ignoreCase, word, invert, fixed };
+  const onlyMatching = params.onlyMatching === true;
   const { cursor, ...rest } = params;
   const digest = createHash("sha256").update(JSON.stringify(rest)).digest("base64url").slice(0, 12);
   const include = compileGlobs(params.include);
@@ -103,8 +104,9 @@ function checkQuery(params: GrepQuery, limits: GrepLimits): Query {
     params,
     pattern: compilePattern(pattern, options),
     mode: params.filesWithMatches === true ? "files" : params.count === true ? "count" : "matches",
-    before: wholeNumber(params.beforeContext, { name: "before_context" }) ?? context,
-    after: wholeNumber(params.afterContext, { name: "after_context" }) ?? context,
+    before: onlyMatching ? 0 : (wholeNumber(params.beforeContext, { name: "before_context" }) ?? context),
+    after: onlyMatching ? 0 : (wholeNumber(params.afterContext, { name: "after_context" }) ?? context),
+    onlyMatching,
     maxCount: wholeNumber(params.maxCount, { name: "max_count" }) ?? 0,
     limits: {
       budgetMs: limits.budgetMs ?? DEFAULTS.budgetMs,

@@ -1,19 +1,24 @@
 // Finds matching lines in linear time with a deterministic automaton, built lazily from the nondeterministic one as the
 // text needs its states. There is no backtracking, so no pattern can run away on a hostile text. Works on the bytes
 // themselves; invalid UTF-8 matches nothing, as in ripgrep.
-import { type Automaton, classify, intervalAt, OP_CHAR, OP_MATCH, OP_SPLIT, type SymbolClasses } from "./automaton.js";
+import {
+  type Automaton,
+  classify,
+  intervalAt,
+  type LookOp,
+  OP_CHAR,
+  OP_MATCH,
+  OP_SPLIT,
+  type SymbolClasses,
+} from "./automaton.js";
+import { AFTER_ASCII_WORD, AFTER_INVALID, AFTER_WORD, AT_START, bitsAfter, holds } from "./looks.js";
+import { decode } from "./utf8.js";
 
 const UNKNOWN = -1;
 const MATCH = -2;
 const DEAD = -3;
 /** Marks a byte that starts a multi-byte character. */
 const MULTI = -4;
-
-/** What is known about the character before a state, as bits. A state is a set of instructions plus these bits. */
-const AT_START = 1;
-const AFTER_WORD = 2;
-const AFTER_ASCII_WORD = 4;
-const AFTER_INVALID = 8;
 
 /** States are discarded when their table reaches this many entries. */
 const MAX_TABLE = 4 << 20;
@@ -210,12 +215,7 @@ export class Matcher {
       }
     }
     if (!anchored) this.#close(start, members);
-    // Collects what the next state knows about this symbol.
-    let after = 0;
-    if (this.#classes.isWord[symbolClass] === 1) after |= AFTER_WORD;
-    if (this.#classes.isAsciiWord[symbolClass] === 1) after |= AFTER_ASCII_WORD;
-    if (symbolClass === this.#classes.invalid) after |= AFTER_INVALID;
-    return this.#stateOf(members, after & this.#relevant);
+    return this.#stateOf(members, bitsAfter(symbolClass, this.#classes) & this.#relevant);
   }
 
   /** Follows splits from an instruction and adds everything it reaches: characters, looks and the match. */
@@ -245,34 +245,10 @@ export class Matcher {
       const instruction = members[index] as number;
       if (op[instruction] === OP_MATCH) return undefined;
       if (op[instruction] === OP_CHAR) continue;
-      if (this.#holds(b[instruction] as number, before, symbolClass)) this.#close(a[instruction] as number, members);
+      const look = looks[b[instruction] as number] as LookOp;
+      if (holds(look, { before, symbolClass, classes: this.#classes })) this.#close(a[instruction] as number, members);
     }
     return members;
-  }
-
-  #holds(lookId: number, before: number, symbolClass: number): boolean {
-    const { look, ascii } = this.#automaton.looks[lookId] as { look: string; ascii: boolean };
-    const was = (before & (ascii ? AFTER_ASCII_WORD : AFTER_WORD)) !== 0;
-    const is = (ascii ? this.#classes.isAsciiWord : this.#classes.isWord)[symbolClass] === 1;
-    switch (look) {
-      case "line-start":
-        return (before & AT_START) !== 0;
-      case "line-end":
-        return symbolClass === this.#classes.lineFeed;
-      case "word-boundary":
-        return was !== is;
-      case "not-word-boundary":
-        return was === is;
-      case "word-start":
-        return !was && is;
-      case "word-end":
-        return was && !is;
-      // ripgrep sees no word boundary next to an invalid byte.
-      case "word-start-half":
-        return !was && (before & AFTER_INVALID) === 0;
-      default:
-        return !is && symbolClass !== this.#classes.invalid;
-    }
   }
 
   /** Returns the number of the state, ready to be added to a class; created if new. */
@@ -328,28 +304,4 @@ export class Matcher {
     }
     this.#idle = idle;
   }
-}
-
-/** Decodes the character at the position as `code point * 8 + length`; invalid bytes are -1 with length one. */
-function decode(bytes: Uint8Array, position: number, end: number): number {
-  const INVALID = (-1 << 3) | 1;
-  const lead = bytes[position] as number;
-  if (lead < 0xc2 || lead > 0xf4 || position + 1 >= end) return INVALID;
-  const second = bytes[position + 1] as number;
-  if ((second & 0xc0) !== 0x80) return INVALID;
-  if (lead < 0xe0) return ((((lead & 0x1f) << 6) | (second & 0x3f)) << 3) | 2;
-  if (position + 2 >= end) return INVALID;
-  const third = bytes[position + 2] as number;
-  if ((third & 0xc0) !== 0x80) return INVALID;
-  if (lead < 0xf0) {
-    const codePoint = ((lead & 0x0f) << 12) | ((second & 0x3f) << 6) | (third & 0x3f);
-    if (codePoint < 0x800 || (codePoint >= 0xd800 && codePoint <= 0xdfff)) return INVALID;
-    return (codePoint << 3) | 3;
-  }
-  if (position + 3 >= end) return INVALID;
-  const fourth = bytes[position + 3] as number;
-  if ((fourth & 0xc0) !== 0x80) return INVALID;
-  const codePoint = ((lead & 0x07) << 18) | ((second & 0x3f) << 12) | ((third & 0x3f) << 6) | (fourth & 0x3f);
-  if (codePoint < 0x10000 || codePoint > 0x10ffff) return INVALID;
-  return (codePoint << 3) | 4;
 }

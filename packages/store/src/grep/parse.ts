@@ -10,6 +10,8 @@ interface Flags {
   readonly dotAll: boolean;
   readonly extended: boolean;
   readonly unicode: boolean;
+  /** Whether repetitions are lazy unless marked with `?`. */
+  readonly swapGreed: boolean;
 }
 
 /** A position in the pattern, with the flags in force there. */
@@ -72,6 +74,7 @@ export function parsePattern(pattern: string, options: { ignoreCase: boolean }):
     dotAll: false,
     extended: false,
     unicode: true,
+    swapGreed: false,
   });
   const names = new Set<string>();
   const node = parseAlternation(reader, 0, names);
@@ -81,7 +84,8 @@ export function parsePattern(pattern: string, options: { ignoreCase: boolean }):
 
 /** Parses literal text. */
 export function parseLiteral(text: string, options: { ignoreCase: boolean }): Node {
-  const reader = new Reader(text, { ignoreCase: options.ignoreCase, dotAll: false, extended: false, unicode: true });
+  const { ignoreCase } = options;
+  const reader = new Reader(text, { ignoreCase, dotAll: false, extended: false, unicode: true, swapGreed: false });
   const parts: Node[] = [];
   while (!reader.done) {
     const start = reader.at;
@@ -123,9 +127,8 @@ function parseRepetition(reader: Reader, parts: Node[]): void {
   let max: number | undefined = operator === "?" ? 1 : undefined;
   if (operator === "{") [min, max] = parseCounts(reader, start);
   reader.skipSpace();
-  // Lazy or greedy, the same lines match.
-  reader.take("?");
-  parts.push({ kind: "repeat", node, min, max });
+  const lazy = reader.take("?") !== reader.flags.swapGreed;
+  parts.push({ kind: "repeat", node, min, max, lazy });
 }
 
 function parseCounts(reader: Reader, start: number): [number, number | undefined] {
@@ -255,7 +258,8 @@ function parseFlags(reader: Reader, start: number): boolean {
     else if (char === "s") next.dotAll = on;
     else if (char === "x") next.extended = on;
     else if (char === "u") next.unicode = on;
-    // `m` and `U` do not affect which lines match.
+    else if (char === "U") next.swapGreed = on;
+    // `m` does not affect what matches: patterns are matched line by line.
   }
 }
 

@@ -1,6 +1,7 @@
 // Scans one content for matching lines, with numbers, text and context. Synchronous and pure, so it can run in any
 // worker.
 import { type Checkpoint, Matcher } from "./matcher.js";
+import { PartFinder } from "./matching-parts.js";
 import type { CompiledPattern } from "./pattern.js";
 
 export interface ScanOptions {
@@ -16,12 +17,18 @@ export interface ScanOptions {
   readonly collectBytes: number;
   /** Stop after the first match. */
   readonly firstOnly: boolean;
+  /** Count and collect the matching parts of lines instead of whole lines. `maxCount` still counts lines. */
+  readonly onlyMatching?: boolean | undefined;
+  /** Collect the parts of line `afterLine` after this many. */
+  readonly afterPart?: number | undefined;
 }
 
-/** A matching line, without its line feed. */
+/** A matching line, without its line feed, or a matching part of one. */
 export interface ScannedMatch {
   readonly line: number;
   readonly text: string;
+  /** The number of the part in its line, from 1. */
+  readonly part?: number;
   /** The lines before the match that were not shown yet; each line is shown once, as in ripgrep. */
   readonly before: readonly string[];
   readonly after: readonly string[];
@@ -51,8 +58,11 @@ export class Scanner {
   readonly #literal: Buffer | undefined;
   readonly #literalIsAll: boolean;
   readonly #invert: boolean;
+  readonly #pattern: CompiledPattern;
+  #partFinder: PartFinder | undefined;
 
   constructor(pattern: CompiledPattern) {
+    this.#pattern = pattern;
     this.#matcher = new Matcher(pattern.automaton);
     const literal = pattern.literal;
     this.#literalIsAll = literal?.whole === true;
@@ -70,6 +80,10 @@ export class Scanner {
   /** Like {@link scan}, for the result of {@link scannable}. */
   scanText(text: Buffer, options: ScanOptions, checkpoint: Checkpoint = NO_CHECKPOINT): ScanResult {
     const limit = options.firstOnly ? 1 : options.maxCount === 0 ? Number.POSITIVE_INFINITY : options.maxCount;
+    // A line that does not match has no matching parts, so all of it counts.
+    if (options.onlyMatching && !options.firstOnly && !this.#invert) {
+      return this.#scanParts(text, { ...options, limit }, checkpoint);
+    }
     if (options.collect <= 0 && options.afterLine === 0 && !this.#invert) {
       const count = this.#count(text, limit, checkpoint);
       return count === 0 ? NONE : { binary: false, count, skipped: 0, matches: [] };
@@ -77,6 +91,55 @@ export class Scanner {
     return this.#invert
       ? new Collector(text, options).run(this.#others(text, checkpoint), limit)
       : new Collector(text, options).run(this.#matching(text, checkpoint), limit);
+  }
+
+  /** Like {@link scanText}, for the matching parts of lines. */
+  #scanParts(text: Buffer, options: ScanOptions & { limit: number }, checkpoint: Checkpoint): ScanResult {
+    const { collect, collectBytes, afterLine, afterPart = 0, limit } = options;
+    const matches: ScannedMatch[] = [];
+    let sizeBytes = 0;
+    const hasRoom = () => matches.length < collect && sizeBytes <= collectBytes;
+    let [line, position, lines, count, skipped] = [1, 0, 0, 0, 0];
+    for (const start of this.#matching(text, checkpoint)) {
+      // Numbers are only needed for parts that are collected.
+      for (; hasRoom() && position < start; line++) position = lineAfter(text, position);
+      let part = 0;
+      for (const [from, to] of this.#parts(text, start, checkpoint)) {
+        part++;
+        count++;
+        if (!hasRoom()) continue;
+        if (line < afterLine || (line === afterLine && part <= afterPart)) skipped++;
+        else {
+          matches.push({
+            line,
+            text: text.toString("utf8", from, to),
+            part,
+            before: [],
+            after: [],
+            sizeBytes: to - from,
+          });
+          sizeBytes += to - from;
+        }
+      }
+      if (++lines >= limit) break;
+    }
+    return { binary: false, count, skipped, matches };
+  }
+
+  /** Yields the matching parts of the line at this position, as offsets. */
+  *#parts(text: Buffer, start: number, checkpoint: Checkpoint): Generator<readonly [number, number]> {
+    const next = lineAfter(text, start);
+    const end = text[next - 1] === 0x0a ? next - 1 : next;
+    const literal = this.#literal;
+    if (!this.#literalIsAll || literal === undefined || literal.length === 0) {
+      this.#partFinder ??= new PartFinder(this.#pattern.automaton);
+      yield* this.#partFinder.parts({ bytes: text, start, end }, checkpoint);
+      return;
+    }
+    let found = text.indexOf(literal, start);
+    for (; found !== -1 && found + literal.length <= end; found = text.indexOf(literal, found + literal.length)) {
+      yield [found, found + literal.length];
+    }
   }
 
   /** Counts matching lines, up to `limit`. */

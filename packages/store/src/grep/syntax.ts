@@ -1,5 +1,5 @@
-// The syntax tree of a pattern, and the error for invalid patterns. Anything that does not affect which lines match is
-// dropped: groups, their names, greediness.
+// The syntax tree of a pattern, and the error for invalid patterns. Anything that does not affect what matches is
+// dropped: groups and their names.
 import { TrunklineError } from "@trunkline/core";
 import type { CharSet } from "./char-set.js";
 
@@ -21,7 +21,14 @@ export type Node =
   | { readonly kind: "look"; readonly look: Look; readonly ascii: boolean }
   | { readonly kind: "concat"; readonly parts: readonly Node[] }
   | { readonly kind: "alternate"; readonly branches: readonly Node[] }
-  | { readonly kind: "repeat"; readonly node: Node; readonly min: number; readonly max: number | undefined };
+  /** `lazy`: prefers fewer repetitions, which affects where a match ends but not which lines match. */
+  | {
+      readonly kind: "repeat";
+      readonly node: Node;
+      readonly min: number;
+      readonly max: number | undefined;
+      readonly lazy: boolean;
+    };
 
 export const EMPTY: Node = { kind: "empty" };
 

@@ -43,3 +43,27 @@ function add(sequences: CharSet[][], from: number, to: number): void {
   const high = Buffer.from(String.fromCodePoint(to));
   sequences.push(Array.from(low, (byte, index) => [byte, high[index] as number]));
 }
+
+/** Decodes the character at the position as `code point * 8 + length`; invalid bytes are -1 with length one. */
+export function decode(bytes: Uint8Array, position: number, end: number): number {
+  const INVALID = (-1 << 3) | 1;
+  const lead = bytes[position] as number;
+  if (lead < 0xc2 || lead > 0xf4 || position + 1 >= end) return INVALID;
+  const second = bytes[position + 1] as number;
+  if ((second & 0xc0) !== 0x80) return INVALID;
+  if (lead < 0xe0) return ((((lead & 0x1f) << 6) | (second & 0x3f)) << 3) | 2;
+  if (position + 2 >= end) return INVALID;
+  const third = bytes[position + 2] as number;
+  if ((third & 0xc0) !== 0x80) return INVALID;
+  if (lead < 0xf0) {
+    const codePoint = ((lead & 0x0f) << 12) | ((second & 0x3f) << 6) | (third & 0x3f);
+    if (codePoint < 0x800 || (codePoint >= 0xd800 && codePoint <= 0xdfff)) return INVALID;
+    return (codePoint << 3) | 3;
+  }
+  if (position + 3 >= end) return INVALID;
+  const fourth = bytes[position + 3] as number;
+  if ((fourth & 0xc0) !== 0x80) return INVALID;
+  const codePoint = ((lead & 0x07) << 18) | ((second & 0x3f) << 12) | ((third & 0x3f) << 6) | (fourth & 0x3f);
+  if (codePoint < 0x10000 || codePoint > 0x10ffff) return INVALID;
+  return (codePoint << 3) | 4;
+}

@@ -44,6 +44,53 @@ async function pages(
   }
 }
 
+describe("only_matching", () => {
+  const files = [
+    text("a.txt", lines("foo bar foo", "none", "foofoo")),
+    text("b.txt", "foo".repeat(10)),
+    text("c.txt", "bar"),
+  ];
+
+  it("returns the matching parts one by one, and counts them", async () => {
+    const params = { pattern: "fo+", onlyMatching: true, context: 2 };
+    const { matches, total, files: count } = matchesOf(await ask(files, params));
+    expect(matches.slice(0, 5)).toMatchObject([
+      { path: "a.txt", line: 1, text: "foo" },
+      { path: "a.txt", line: 1, text: "foo" },
+      { path: "a.txt", line: 3, text: "foo" },
+      { path: "a.txt", line: 3, text: "foo" },
+      { path: "b.txt", line: 1, text: "foo" },
+    ]);
+    expect(matches[0]).not.toHaveProperty("before");
+    expect({ length: matches.length, total, count }).toEqual({ length: 14, total: 14, count: 2 });
+    expect(await ask(files, { ...params, count: true })).toMatchObject({
+      total: 14,
+      files: [
+        { path: "a.txt", count: 4 },
+        { path: "b.txt", count: 10 },
+      ],
+    });
+    expect(await ask(files, { ...params, filesWithMatches: true })).toMatchObject({ files: ["a.txt", "b.txt"] });
+    expect(matchesOf(await ask(files, { ...params, maxCount: 1 })).total).toBe(12);
+    expect(matchesOf(await ask(files, { ...params, lineNumbers: true })).matches[2]?.text).toBe("3:foo");
+  });
+
+  it("returns whole lines if they must not match, like ripgrep", async () => {
+    const { matches } = matchesOf(await ask(files, { pattern: "foo", onlyMatching: true, invert: true }));
+    expect(matches.map((match) => match.text)).toEqual(["none", "bar"]);
+  });
+
+  it.each([1, 3, 4, 7])("splits a line across pages of %i without losing a part", async (maxMatches) => {
+    const found = await pages(files, { pattern: "foo", onlyMatching: true }, { maxMatches });
+    const matches = found.flatMap((page) => matchesOf(page).matches.map(({ path, line }) => `${path}:${line}`));
+    expect(matches).toEqual([
+      ...["a.txt:1", "a.txt:1", "a.txt:3", "a.txt:3"],
+      ...Array.from({ length: 10 }, () => "b.txt:1"),
+    ]);
+    expect(found.map((page) => matchesOf(page).total)).toEqual(found.map(() => 14));
+  });
+});
+
 describe("an answer", () => {
   const files = [
     text("b.txt", lines("one foo", "two", "foo three")),

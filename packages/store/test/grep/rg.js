@@ -27,6 +27,28 @@ export function writeTree(tree) {
  * @param {string} folder @param {Case} what @returns {Record<string, number[]> | "error"}
  */
 export function askRg(folder, what) {
+  const answer = runRg(folder, what);
+  if (answer === "error") return "error";
+  return byName(answer.map(({ name, line }) => [name, line]));
+}
+
+/**
+ * Returns the matching parts by file, each as `line:text`, without empty ones.
+ * @param {string} folder @param {Case} what @returns {Record<string, string[]> | "error"}
+ */
+export function askRgForParts(folder, what) {
+  const answer = runRg(folder, what);
+  if (answer === "error") return "error";
+  return byName(
+    answer.flatMap(({ name, line, parts }) => parts.map((part) => /** @type {const} */ ([name, `${line}:${part}`]))),
+  );
+}
+
+/**
+ * @param {string} folder @param {Case} what
+ * @returns {{ name: string, line: number, parts: string[] }[] | "error"}
+ */
+function runRg(folder, what) {
   const args = ["--json", "--no-ignore", "--hidden", "--no-config", "-j1"];
   if (what.ignoreCase) args.push("-i");
   if (what.word) args.push("-w");
@@ -39,14 +61,26 @@ export function askRg(folder, what) {
     maxBuffer: 1 << 28,
   });
   if (status === 2) return "error";
-  /** @type {Record<string, number[]>} */
-  const found = {};
-  for (const line of stdout.split("\n")) {
-    if (!line.startsWith('{"type":"match"')) continue;
-    const { data } = JSON.parse(line);
-    const name = data.path.text.replace(/^\.\//, "");
-    found[name] ??= [];
-    found[name].push(data.line_number);
+  return stdout
+    .split("\n")
+    .filter((line) => line.startsWith('{"type":"match"'))
+    .map((line) => {
+      const { path, line_number, submatches } = JSON.parse(line).data;
+      /** @type {{ match: { text?: string, bytes?: string } }[]} */
+      const found = submatches;
+      const texts = found.map(({ match }) => match.text ?? Buffer.from(match.bytes ?? "", "base64").toString());
+      const parts = texts.filter((text) => text !== "");
+      return { name: path.text.replace(/^\.\//, ""), line: line_number, parts };
+    });
+}
+
+/** @template T @param {readonly (readonly [string, T])[]} found @returns {Record<string, T[]>} */
+function byName(found) {
+  /** @type {Record<string, T[]>} */
+  const grouped = {};
+  for (const [name, value] of found) {
+    grouped[name] ??= [];
+    grouped[name].push(value);
   }
-  return Object.fromEntries(Object.entries(found).sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+  return Object.fromEntries(Object.entries(grouped).sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
 }

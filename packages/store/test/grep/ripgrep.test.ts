@@ -6,7 +6,7 @@ import { compilePattern, mayMatch, Scanner } from "../../src/grep/index.js";
 import { CASES, REFUSED } from "./cases.js";
 import { trigramsOf } from "./memory-source.js";
 import { randomPattern } from "./random-patterns.js";
-import { askRg, type Case, rgVersion, writeTree } from "./rg.js";
+import { askRg, askRgForParts, type Case, rgVersion, writeTree } from "./rg.js";
 import { makeTree, random } from "./tree.js";
 
 const tree = makeTree();
@@ -27,6 +27,26 @@ function askOurs(what: Case): Record<string, number[]> | "error" {
     if (isTrunklineError(error, "INVALID_ARGUMENT")) return "error";
     throw error;
   }
+}
+
+/** Like {@link askOurs}, for matching parts, in the format of `askRgForParts`. */
+function ourParts(what: Case): Record<string, string[]> {
+  const scanner = new Scanner(compilePattern(what.pattern, what));
+  const found: Record<string, string[]> = {};
+  for (const { name, bytes } of tree) {
+    const { matches, count } = scanner.scan(bytes, { ...ALL, maxCount: what.maxCount ?? 0, onlyMatching: true });
+    expect(count).toBe(matches.length);
+    if (matches.length > 0) found[name] = matches.map(({ line, text }) => `${line}:${text}`);
+  }
+  return found;
+}
+
+/**
+ * Whether ripgrep 13 returns every part. It misses some with -w, \A, \b, \B and {0}: `rg -o '\B.'` finds one in "foo bar",
+ * not four.
+ */
+function hasSoundParts({ pattern, word, invert }: Case): boolean {
+  return word !== true && invert !== true && !/\\[AbB]|\{0\}/.test(pattern);
 }
 
 const recorded = JSON.parse(readFileSync(new URL("./ripgrep.json", import.meta.url), "utf8")) as {
@@ -71,6 +91,41 @@ describe(`the real ${version ?? "ripgrep"}${needs("ripgrep", version !== undefin
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+});
+
+describe("only the matching parts", () => {
+  it.skipIf(version === undefined)("are those of ripgrep, in every case and for 100 random patterns", () => {
+    const folder = writeTree(tree);
+    const below = random(17);
+    const patterns = Array.from({ length: 100 }, () => ({ pattern: randomPattern(below), ignoreCase: below(4) === 0 }));
+    try {
+      for (const what of [...CASES, ...patterns].filter(hasSoundParts)) {
+        expect([what, ourParts(what)]).toEqual([what, askRgForParts(folder, what)]);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it.each([
+    ["ab|a", {}, "a ab abc", ["a", "ab", "ab"]],
+    ["a|ab", {}, "ab", ["a"]],
+    ["a|ab", { word: true }, "ab a", ["ab", "a"]],
+    ["<.+?>", {}, "<a><b>", ["<a>", "<b>"]],
+    ["<.+>", {}, "<a><b>", ["<a><b>"]],
+    ["(?U)<.+>", {}, "<a><b>", ["<a>", "<b>"]],
+    ["a*", {}, "baac", ["aa"]],
+    ["^.", {}, "éab", ["é"]],
+    ["\\bt\\w*", {}, "to the other", ["to", "the"]],
+    [".$", {}, "ab", ["b"]],
+    ["\\B.", {}, "foo bar", ["o", "o", "a", "r"]],
+    ["foo", { ignoreCase: true }, "foo FOO", ["foo", "FOO"]],
+    ["a.c", { fixed: true }, "abc a.c a.c", ["a.c", "a.c"]],
+  ])("of %s %j in %s are %j", (pattern, options, text, parts) => {
+    const scanner = new Scanner(compilePattern(pattern, options));
+    const { matches } = scanner.scan(Buffer.from(`${text}\n`), { ...ALL, maxCount: 0, onlyMatching: true });
+    expect(matches.map((match) => match.text)).toEqual(parts);
   });
 });
 

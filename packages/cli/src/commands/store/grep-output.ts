@@ -5,7 +5,7 @@ import { pathShower, shownText } from "../../terminal/output.js";
 import type { Palette } from "../../terminal/palette.js";
 
 interface GrepPrinterOptions {
-  readonly pattern: Pick<GrepParams, "pattern" | "fixed" | "ignoreCase" | "word" | "invert">;
+  readonly pattern: Pick<GrepParams, "pattern" | "fixed" | "ignoreCase" | "word" | "invert" | "onlyMatching">;
   readonly palette: Palette;
   readonly cwd: string;
   /** Print the path once, above its lines. */
@@ -41,7 +41,10 @@ export class GrepPrinter {
   }
 
   #matches(matches: readonly GrepMatch[]): string {
-    const texts = this.#highlight.lines(matches.map((match) => this.#shown(match.text)));
+    const { pattern, palette } = this.#options;
+    const shown = matches.map((match) => this.#shown(match.text));
+    const isAllMatch = pattern.onlyMatching === true && pattern.invert !== true;
+    const texts = isAllMatch ? shown.map((part) => palette.match(part)) : this.#highlight.lines(shown);
     return matches.map((match, position) => this.#match(match, texts[position] ?? "")).join("");
   }
 
