@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Place } from "./command.js";
+import { Terminal } from "./terminal.js";
 
 const json = (text: string) => JSON.parse(text);
 
@@ -78,5 +79,33 @@ describe("trunkline init", () => {
     const { code, stderr } = await place.run(["init"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("Cannot create")]);
     expect((await place.run(["init", "nowhere"])).code).toBe(2);
+  });
+});
+
+describe("the model for search by meaning", () => {
+  it("is offered at a terminal when a store is created, and not again", async () => {
+    using place = new Place({ "a.md": "apples" });
+    const first = new Terminal(place, ["init"]);
+    await first.answer("Download it now with npm? [y/N]", "");
+    await first.sees("`trunkline models pull` downloads it later");
+    await first.sees("Next:");
+    expect((await first.end()).code).toBe(0);
+    const { code, screen } = await new Terminal(place, ["init"]).end();
+    expect({ code, isAsked: screen.includes("Download") }).toEqual({ code: 0, isAsked: false });
+  });
+
+  it.each([
+    ["install --yes", ["install", "cursor", "--yes"]],
+    ["install --dry-run", ["install", "cursor", "--dry-run"]],
+  ])("is not offered by %s", async (_, args) => {
+    using place = new Place();
+    const { code, screen } = await new Terminal(place, args).end();
+    expect({ code, isAsked: screen.includes("Download") }).toEqual({ code: 0, isAsked: false });
+  });
+
+  it("is not offered without a terminal", async () => {
+    using place = new Place({ "a.md": "apples" });
+    const { code, stderr } = await place.run(["init"]);
+    expect({ code, isAsked: stderr.includes("Download") }).toEqual({ code: 0, isAsked: false });
   });
 });

@@ -374,6 +374,7 @@ describe("trunkline install at a terminal", () => {
     const terminal = new Terminal(place, ["install", "cursor"]);
     await terminal.sees("Write it? [y/N]");
     terminal.press(keys);
+    if (isWritten) await terminal.answer("Download it now with npm? [y/N]", "n");
     expect((await terminal.end()).code).toBe(code);
     expect(existsSync(join(place.home, ".cursor", "mcp.json"))).toBe(isWritten);
   });

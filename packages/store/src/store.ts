@@ -364,7 +364,7 @@ export class Store implements StoreMethods, AsyncDisposable {
 
   async #queryVector(query: string, signal: AbortSignal | undefined): Promise<QueryVector> {
     if (this.#embedding !== undefined) return await this.#embedding.queryVector(query, signal);
-    return { missing: "the store was opened without an embedding model; trunkline models pull downloads one" };
+    return { missing: "no embedding model is available. To search by meaning, run `trunkline models pull`" };
   }
 
   #mayWrite(): void {

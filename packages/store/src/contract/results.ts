@@ -299,6 +299,8 @@ export interface SearchPathsResult {
   readonly paths: readonly string[];
   readonly total: number;
   readonly cursor?: string;
+  /** Why another method was used than requested, and what to do about it. */
+  readonly notice?: string;
 }
 
 export interface UndeleteResult {

@@ -8,8 +8,13 @@ const TEXTS_PER_STEP = 32;
 const RETRY_MS = 30_000;
 const REMEMBERED_QUERIES = 64;
 
-/** A query's vector with its model, or the reason why there is none. */
-export type QueryVector = { readonly model: string; readonly vector: Float32Array } | { readonly missing: string };
+/**
+ * A query's vector with its model, or the reason why there is none. `follows`: this process embeds the documents in the
+ * background.
+ */
+export type QueryVector =
+  | { readonly model: string; readonly vector: Float32Array; readonly follows: boolean }
+  | { readonly missing: string };
 
 type IndexerCalls = Remotes<{ nextTexts: typeof nextTexts; keepVectors: typeof keepVectors }>;
 
@@ -72,17 +77,19 @@ export class Embedding {
   async queryVector(query: string, signal: AbortSignal | undefined): Promise<QueryVector> {
     const embedder = this.#current;
     if (embedder === undefined) return { missing: "the store has no embedding model" };
+    const { model } = embedder;
+    const follows = this.#follow;
     const known = this.#queries.get(query);
-    if (known !== undefined) return { model: embedder.model, vector: known };
+    if (known !== undefined) return { model, vector: known, follows };
     try {
       const [vector] = await embedder.embed([query], signal === undefined ? {} : { signal });
       if (vector === undefined) return { missing: "the embedding model returned no vector" };
       if (this.#queries.size >= REMEMBERED_QUERIES) this.#queries.clear();
       if (embedder === this.#current) this.#queries.set(query, vector);
-      return { model: embedder.model, vector };
+      return { model, vector, follows };
     } catch (error) {
       if (signal?.aborted) throw error;
-      return { missing: `the embedding model failed (${messageOf(error)})` };
+      return { missing: `the embedding model failed (${messageOf(error)}). To check it, run \`trunkline models list\`` };
     }
   }
 

@@ -48,6 +48,11 @@ const LEAST_COSINE = 0.2;
 /** The same if no document has any of the words: the query might not mean anything. */
 const LEAST_COSINE_ALONE = 0.35;
 
+const EMBEDDING =
+  "Embedding runs while the store is open: search again soon, or run `trunkline store search --type semantic <words>`, which waits for it.";
+const EMBED_ELSEWHERE =
+  "This store cannot be changed here: run `trunkline store search --type semantic <words>` once where it is writable.";
+
 export function rank(index: Db, query: RankQuery, check: () => void): Ranking {
   const { embedded, type: asked = "hybrid" } = query;
   // An empty query is somewhat similar to everything.
@@ -63,7 +68,7 @@ export function rank(index: Db, query: RankQuery, check: () => void): Ranking {
   const also = [...(keyword?.best.slice(0, COMPARED).map((hit) => hit.entry) ?? []), ...query.pinned];
   const semantic = semanticHits(index, embedded, { scope, also, check });
   if (semantic === undefined) {
-    const notice = "Searched by keyword: nothing here was embedded with this model yet.";
+    const notice = `Searched by keyword: nothing was embedded yet. ${embedded.follows ? EMBEDDING : EMBED_ELSEWHERE}`;
     return { ...byWords(keyword ?? words(), query), notice };
   }
   const missing = missingVectors(index, embedded.model);

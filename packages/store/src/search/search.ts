@@ -1,6 +1,6 @@
 // `search`: ranks by words and meaning, applies filters before any cut, and cuts snippets from the content.
 import { TrunklineError } from "@trunkline/core";
-import type { SearchHit, SearchParams, SearchResult } from "../contract/index.js";
+import type { SearchHit, SearchParams, SearchPathsResult, SearchResult } from "../contract/index.js";
 import { decodeCursor, encodeCursor, wholeNumber } from "../contract/params.js";
 import { decodeText } from "../engine/content/text.js";
 import { reachedSeq } from "../engine/indexing/catch-up.js";
@@ -44,7 +44,7 @@ export function search(
   env: ReadEnvironment,
   params: ResolvedSearchParams,
   call: Call,
-): SearchResult | { paths: string[]; total: number; cursor?: string } | BehindResult {
+): SearchResult | SearchPathsResult | BehindResult {
   const started = performance.now();
   const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? DEFAULT_LIMIT;
   const offset = params.cursor === undefined ? 0 : Number(decodeCursor(params.cursor, 1)[0]);
@@ -74,6 +74,7 @@ export function search(
           paths: rows.flatMap(({ row }) => (row === undefined ? [] : [row.path])),
           total,
           ...cursor,
+          ...(notice === undefined ? {} : { notice }),
         };
       }
       const shown = terms.map((term) => term.corrected ?? term.word);

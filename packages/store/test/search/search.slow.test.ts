@@ -1,8 +1,8 @@
 import { contentIdOf } from "@trunkline/core";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { rebuildIndex } from "../../src/engine/indexing/catch-up.js";
 import { openForWriting } from "../../src/engine/threads/open-databases.js";
-import type { SearchParams, SearchResult, Store } from "../../src/index.js";
+import { openStore, type SearchParams, type SearchResult, type Store } from "../../src/index.js";
 import { indexers } from "../../src/indexers.js";
 import { editDistance } from "../../src/search/edit-distance.js";
 import { identifierShare } from "../../src/search/terms.js";
@@ -113,9 +113,36 @@ describe("a search that cannot use meaning", () => {
     for (const type of ["hybrid", "semantic"] as const) {
       const found = await search(store, { query: "heron", type });
       expect(found).toMatchObject({ type: "keyword", total: 1 });
-      expect(found.notice).toMatch(/opened without an embedding model; trunkline models pull/);
+      expect(found.notice).toMatch(/no embedding model is available\. To search by meaning, run `trunkline models pull`\.$/);
     }
     expect(await search(store, { query: "heron", type: "keyword" })).not.toHaveProperty("notice");
+  });
+
+  it("names the remedy before anything is embedded", async () => {
+    const slow = new FakeEmbedder();
+    const { store, path } = await temporaryStore({ embedder: slow });
+    // The query is embedded at once, the documents at the end of the test.
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    onTestFinished(() => release());
+    slow.before = (texts) => (texts[0] === "bird" ? undefined : released);
+    await addAll(store, { "a.md": "a bird" });
+    for (const type of ["hybrid", "semantic"] as const) {
+      expect(await search(store, { query: "bird", type })).toMatchObject({
+        type: "keyword",
+        total: 1,
+        notice: expect.stringMatching(/nothing was embedded yet\. .*run `trunkline store search --type semantic <words>`/),
+      });
+    }
+    expect(await store.search({ query: "bird", pathsOnly: true })).toMatchObject({
+      notice: expect.stringContaining("nothing was embedded yet"),
+    });
+    await using reader = await openStore({ path, readOnly: true, embedder: slow });
+    expect(await search(reader, { query: "bird" })).toMatchObject({
+      notice: expect.stringMatching(/nothing was embedded yet\. This store cannot be changed here: run `trunkline/),
+    });
   });
 
   it("never shows a zero score for a hit, even for a word in every document", async () => {

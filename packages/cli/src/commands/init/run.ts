@@ -11,6 +11,7 @@ import { KnownStores, rejectStoreLinks, requireKnownStore } from "../../app/proj
 import type { CommandContext } from "../../terminal/context.js";
 import { reporting } from "../../terminal/json-output.js";
 import { counted, shownBytes } from "../../terminal/output.js";
+import { offerModel } from "../models/offer.js";
 
 export interface InitOptions {
   folder: string | undefined;
@@ -81,6 +82,8 @@ async function initProject(
     const leftOut = leftOutLine(result.leftOut);
     if (leftOut !== undefined) context.note(leftOut);
   }
+  // Later runs only index changes, and should not ask again.
+  if (isNew) await offerModel(context);
   context.note("Next:");
   context.note("  trunkline store search <words>                         search it");
   // For this project only: in the user's settings, `--watch .` would index every folder the agent is ever started in.

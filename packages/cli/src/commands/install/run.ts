@@ -33,6 +33,7 @@ import { reporting } from "../../terminal/json-output.js";
 import { askYesNo } from "../../terminal/questions.js";
 import { table } from "../../terminal/table.js";
 import { defaultToken } from "../../tokens/token-files.js";
+import { offerModel } from "../models/offer.js";
 
 /** Suffix of the backup file. */
 const BACKUP = ".before-trunkline";
@@ -142,6 +143,8 @@ async function installIn(
   context.out(`Wrote ${path}.${backup}`);
   context.note(program.check);
   context.note(`\`trunkline uninstall ${program.id}${options.project ? " --project" : ""}\` removes it again.`);
+  // A server that runs elsewhere uses its own model, and --yes answers no other question.
+  if (launch !== undefined && !options.yes) await offerModel(context);
   return EXIT.success;
 }
 

@@ -15,8 +15,8 @@ import type { CommandContext } from "../../terminal/context.js";
 import { table } from "../../terminal/table.js";
 
 /**
- * Downloads a model, after the package that runs it if that is missing. This is the only command that downloads
- * anything.
+ * Downloads a model, after the package that runs it if that is missing. No other command downloads anything
+ * without asking.
  */
 export async function pullModels(
   context: CommandContext,

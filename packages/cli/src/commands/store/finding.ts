@@ -35,12 +35,10 @@ export async function search(context: CommandContext, params: SearchParams, opti
   if (wantsJson(options)) outJson(context, result);
   else {
     const { palette } = context;
+    // Another method was used: matters to users who asked for one, and if nothing was found.
+    if (result.notice !== undefined && (type !== undefined || shown === 0)) context.note(result.notice);
     if ("paths" in result) for (const path of result.paths) context.out(pathShower(context)(path));
-    else {
-      // Only users who asked for a specific method need to know that another one was used.
-      if (result.notice !== undefined && type !== undefined) context.note(result.notice);
-      for (const hit of result.results) showHit(context, hit, { palette, isExplained: explain });
-    }
+    else for (const hit of result.results) showHit(context, hit, { palette, isExplained: explain });
     noteRest(context, { shown, total: result.total, cursor: result.cursor });
     if (shown === 0) await noteNothing(context, opened);
   }
