@@ -110,7 +110,12 @@ describe.concurrent("adding and finding", () => {
     expect(empty).toMatchObject({ code: 1, stdout: "" });
     expect(empty.stderr).toMatch(/Nothing found: the store in \S+ is empty\./);
     await json(place, ["add", "docs"]);
-    expect(await store(place, ["search", "zebra"])).toEqual({ code: 1, stdout: "", stderr: "Nothing found.\n" });
+    expect(await store(place, ["search", "zebra"])).toEqual({
+      code: 1,
+      stdout: "",
+      stderr:
+        "Searched by keyword: no embedding model is available. To search by meaning, run `trunkline models pull`.\nNothing found.\n",
+    });
     const asJson = await store(place, ["search", "zebra", "--format", "json"]);
     expect(asJson.code).toBe(1);
     expect(JSON.parse(asJson.stdout)).toMatchObject({ total: 0, results: [] });
