@@ -89,7 +89,9 @@ export class Embedding {
       return { model, vector, follows };
     } catch (error) {
       if (signal?.aborted) throw error;
-      return { missing: `the embedding model failed (${messageOf(error)}). To check it, run \`trunkline models list\`` };
+      return {
+        missing: `the embedding model failed (${messageOf(error)}). To check it, run \`trunkline models list\``,
+      };
     }
   }
 

@@ -113,7 +113,9 @@ describe("a search that cannot use meaning", () => {
     for (const type of ["hybrid", "semantic"] as const) {
       const found = await search(store, { query: "heron", type });
       expect(found).toMatchObject({ type: "keyword", total: 1 });
-      expect(found.notice).toMatch(/no embedding model is available\. To search by meaning, run `trunkline models pull`\.$/);
+      expect(found.notice).toMatch(
+        /no embedding model is available\. To search by meaning, run `trunkline models pull`\.$/,
+      );
     }
     expect(await search(store, { query: "heron", type: "keyword" })).not.toHaveProperty("notice");
   });
@@ -133,7 +135,9 @@ describe("a search that cannot use meaning", () => {
       expect(await search(store, { query: "bird", type })).toMatchObject({
         type: "keyword",
         total: 1,
-        notice: expect.stringMatching(/nothing was embedded yet\. .*run `trunkline store search --type semantic <words>`/),
+        notice: expect.stringMatching(
+          /nothing was embedded yet\. .*run `trunkline store search --type semantic <words>`/,
+        ),
       });
     }
     expect(await store.search({ query: "bird", pathsOnly: true })).toMatchObject({
