@@ -83,7 +83,7 @@ async function initProject(
     if (leftOut !== undefined) context.note(leftOut);
   }
   // Later runs only index changes, and should not ask again.
-  if (isNew) await offerModel(context);
+  if (isNew && !options.json) await offerModel(context);
   context.note("Next:");
   context.note("  trunkline store search <words>                         search it");
   // For this project only: in the user's settings, `--watch .` would index every folder the agent is ever started in.

@@ -144,7 +144,7 @@ async function installIn(
   context.note(program.check);
   context.note(`\`trunkline uninstall ${program.id}${options.project ? " --project" : ""}\` removes it again.`);
   // A server that runs elsewhere uses its own model, and --yes answers no other question.
-  if (launch !== undefined && !options.yes) await offerModel(context);
+  if (launch !== undefined && !options.yes && !options.json) await offerModel(context);
   return EXIT.success;
 }
 
