@@ -2,7 +2,7 @@
 import { createModel, textMessage } from "@trunkline/agent";
 import { formatMs, isTrunklineError, startDeadline, type TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
-import type { Page } from "../terminal/page.js";
+import type { Page } from "../terminal/report-page.js";
 import { findModelSettings, type ModelSettings } from "./model-settings.js";
 
 interface ModelCheck {

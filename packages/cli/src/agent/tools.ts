@@ -36,7 +36,7 @@ export interface AgentTools extends AsyncDisposable {
   hub(): Promise<Hub>;
 }
 
-/** The composite tools given to the model; the fourth only tests a connection. */
+/** The composite tools given to the model; `serve --echo` lists one more, to test a connection. */
 const COMPOSITE_TOOLS = new Set(["query", "execute", "session"]);
 
 /** Opens what the options ask for: the composite surface, the named tools, or all of them. */

@@ -4,7 +4,7 @@ import { reportPins } from "@trunkline/client/internal";
 import { printable } from "@trunkline/core";
 import { workspaceOf } from "../../app/folders.js";
 import type { CommandContext } from "../../terminal/context.js";
-import type { Page } from "../../terminal/page.js";
+import type { Page } from "../../terminal/report-page.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 
 /** What is safe by default and what is not, in one sentence each. */

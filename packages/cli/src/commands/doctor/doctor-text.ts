@@ -3,8 +3,8 @@ import type { Diagnostic, LoadedConfig, ServerStatus } from "@trunkline/client";
 import type { RenamedTool } from "@trunkline/client/internal";
 import { formatMs, type SourcedTool } from "@trunkline/core";
 import { commandLine } from "../../terminal/command-line.js";
-import type { Page } from "../../terminal/page.js";
 import { meaningOf } from "../../terminal/palette.js";
+import type { Page } from "../../terminal/report-page.js";
 import { unbroken } from "../../terminal/text-width.js";
 
 /** How many stderr lines of a failed server to show. */

@@ -5,8 +5,8 @@ import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { Page } from "../../terminal/page.js";
 import { progressLineFor } from "../../terminal/progress-line.js";
+import { Page } from "../../terminal/report-page.js";
 import { table } from "../../terminal/table.js";
 import { type ToolCost, toolCosts } from "./token-cost.js";
 
