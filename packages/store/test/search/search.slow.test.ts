@@ -130,7 +130,7 @@ describe("a search that cannot use meaning", () => {
     });
     onTestFinished(() => release());
     slow.before = (texts) => (texts[0] === "bird" ? undefined : released);
-    await addAll(store, { "a.md": "a bird" });
+    await store.add({ content: "a bird", name: "a.md" });
     for (const type of ["hybrid", "semantic"] as const) {
       expect(await search(store, { query: "bird", type })).toMatchObject({
         type: "keyword",
