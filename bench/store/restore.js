@@ -107,11 +107,15 @@ report(
       unit: "ms",
       beside: "cp -r over existing files",
       ratio: median(times.restoreOver) / median(times.copyOver),
+      isBehind: median(times.restoreOver) > median(times.copyOver),
     },
   ],
   {
     title,
     workload: `${count} source files in ${FOLDERS} folders, ${rounds} rounds alternating with cp, medians. The command starts, opens the store, decompresses every file, checks its hash and writes it under a temporary name first. Overwriting also hashes the existing file, to see whether the store has it.`,
     versions: { cp: cpPeer.version },
+    notes: [
+      "cp takes so little time that the ratio depends on what else the machine does: three runs at loads of 9 to 16 gave 1.64, 2.19 and 3.46, so the aim is not met reliably there. It has not been measured on an idle machine.",
+    ],
   },
 );
