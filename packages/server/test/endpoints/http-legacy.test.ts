@@ -42,7 +42,7 @@ describe("a legacy session over HTTP", () => {
     const session = await Session.open(url, { capabilities: form });
     const { caller, can } = JSON.parse(textOf(await session.call("whoami")));
     expect(caller).toMatchObject({ name: "old 0.1", era: "legacy", revision: "2025-11-25", lasting: true });
-    expect(can).toEqual(["abilities", "ask", "log", "logLevel", "name", "party"]);
+    expect(can).toEqual(["abilities", "ask", "log", "logLevel", "name", "party", "visited"]);
     expect((await session.delete()).status).toBe(200);
     expect(service.released).toMatchObject([{ id: caller.id }]);
     expect(await session.request("ping")).toMatchObject({ status: 404, last: { error: { code: -32001 } } });
