@@ -162,6 +162,13 @@ describe("at a terminal", () => {
     expect(screen).toContain("The user does not want to sign in.");
   });
 
+  it("ends with Ctrl-C at the question", async () => {
+    const terminal = open(turns, "ask", ...echo, "--tool", "sec.*", "Greet.");
+    await terminal.sees("Open the sign-in page?");
+    terminal.press(KEY.interrupt);
+    expect(await terminal.end()).toMatchObject({ code: 130, stdout: "" });
+  });
+
   it("Ctrl-C while the page is open cancels the call, and the run goes on", async () => {
     const terminal = open([turns[0] ?? {}, { text: "Then not." }], "ask", ...echo, "--tool", "*", "Greet.");
     await terminal.answer("Open the sign-in page?", "yes");

@@ -283,6 +283,27 @@ describe("a chat at a terminal", () => {
       },
     );
 
+    it("stops the turn at the question whether a tool may run", async () => {
+      const wait = { tool: "slow.wait", args: { ms: 1 } };
+      const terminal = play([wait, { text: "Still here." }], "--tool", "slow.wait", "Wait.");
+      await terminal.sees("Run it? ");
+      terminal.press(KEY.interrupt);
+      await terminal.sees("Stopped.");
+      await terminal.answer(PROMPT, "Are you there?");
+      await terminal.answer(PROMPT, "/exit");
+      expect(await terminal.end()).toMatchObject({ code: 0, stdout: "Still here.\n" });
+    });
+
+    it.each(["ask", "agent"])("ends %s at the question whether a tool may run", async (command) => {
+      place.write("script.jsonl", script({ tool: "slow.wait", args: { ms: 1 } }, { text: "Gone on." }));
+      const args = [...echo, "--script", "script.jsonl", "--tool", "slow.wait", "Wait."];
+      const terminal = new Terminal(place, [command, ...args]);
+      terminals.push(terminal);
+      await terminal.sees("Run it? ");
+      terminal.press(KEY.interrupt);
+      expect(await terminal.end()).toMatchObject({ code: 130, stdout: "" });
+    });
+
     it("clears the line, and exits if pressed twice at an empty prompt", async () => {
       const terminal = open(...echo);
       await terminal.sees(PROMPT);

@@ -58,6 +58,7 @@ async function askToLeave(
     prompt.say(`The model wants to use ${servers}, which needs you to sign in.`);
     const word = await askWord(prompt, "Open the sign-in page?", { yes: /^y(es)?$/i, no: /^no?$/i });
     if (word === "yes") return { allowed: true };
+    passOnInterrupt(context, prompt, ending);
     return {
       allowed: false,
       reason: word === "no" ? "The user does not want to sign in." : "The user did not answer.",
@@ -151,9 +152,17 @@ function askAtTerminal(context: CommandContext, terminal: TerminalTurns, mustAsk
       }
       if (word === "always") for (const name of names) always.add(name);
       if (word === "yes" || word === "always") return { allowed: true };
+      passOnInterrupt(context, prompt, ending);
       return { allowed: false, reason: word === "no" ? "The user said no." : "The user did not answer." };
     });
   };
+}
+
+/** Treats Ctrl-C at a question like any other: it ends the turn or the command, not just the question. */
+function passOnInterrupt({ interrupts }: CommandContext, prompt: TerminalPrompt, ending: AbortSignal): void {
+  if (prompt.ending !== "interrupted") return;
+  interrupts.raise();
+  ending.throwIfAborted();
 }
 
 /** Describes the call for the user to judge. The arguments come from the model. */
