@@ -1,5 +1,5 @@
 // `trunkline call` of tools that return images, audio and other binaries.
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { Place } from "./command.js";
@@ -99,6 +99,20 @@ describe("call of a tool that returns binaries", () => {
     const { code, stdout, stderr } = await call("image", "--output", output);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
+  });
+
+  it("says in plain words why a file could not be written", async () => {
+    symlinkSync("nowhere/a.png", join(place.cwd, "dangling.png"));
+    const { code, stderr } = await call("image", "--output", "dangling.png");
+    expect(code).toBe(1);
+    expect(stderr).toContain("The call succeeded, but dangling.png could not be written: it does not exist.\n");
+  });
+
+  it.skipIf(process.getuid?.() === 0)("rejects a folder that cannot be written to before the call", async () => {
+    mkdirSync(join(place.cwd, "closed"), { mode: 0o500 });
+    const { code, stdout, stderr } = await call("image", "--output", "closed/a.png");
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("Cannot write to closed: permission denied.");
   });
 
   it("prints the whole result as JSON on request, and saves it too", async () => {

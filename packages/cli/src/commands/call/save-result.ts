@@ -1,7 +1,7 @@
 // `trunkline call --output`: saves the images, audio and other binaries of a result, or its text, to files.
-import { stat, writeFile } from "node:fs/promises";
+import { access, constants, stat, writeFile } from "node:fs/promises";
 import { dirname, join, parse, resolve } from "node:path";
-import { messageOf, printable, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { fileReason, messageOf, printable, systemCodeOf, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../../terminal/context.js";
 import { shownBytes, writeOut } from "../../terminal/output.js";
 import type { ReadableResult } from "../../terminal/result-blocks.js";
@@ -19,13 +19,27 @@ export async function checkOutput({ cwd, io }: CommandContext, output: string): 
     });
   }
   const path = resolve(cwd, output);
-  if ((await kindOf(path)) === "folder") {
+  const kind = await kindOf(path);
+  if (kind === "folder") {
     throw new TrunklineError("USAGE", `${printable(output)} is a folder.`, { hint: "Name a file inside it." });
   }
   const folder = dirname(path);
   if ((await kindOf(folder)) !== "folder") {
     throw new TrunklineError("USAGE", `There is no folder ${printable(shownPath(folder, cwd))}.`, {
       hint: "Create it first, or name another file.",
+    });
+  }
+  await requireWritable(kind === "file" ? path : folder, cwd);
+}
+
+async function requireWritable(path: string, cwd: string): Promise<void> {
+  try {
+    await access(path, constants.W_OK);
+  } catch (error) {
+    const reason = fileReason(error) ?? messageOf(error);
+    throw new TrunklineError("USAGE", `Cannot write to ${printable(shownPath(path, cwd))}: ${reason}.`, {
+      cause: error,
+      hint: "Name another file with --output.",
     });
   }
 }
@@ -50,20 +64,14 @@ async function save({ cwd, note, signal }: CommandContext, output: string, bytes
   try {
     await writeFile(path, bytes, { signal });
   } catch (error) {
-    const code = systemCodeOf(error);
-    if (code === undefined) throw error;
-    throw new TrunklineError("IO", `The call succeeded, but ${shown} could not be written: ${reasonOf(code, error)}.`, {
+    const reason = fileReason(error);
+    if (reason === undefined) throw error;
+    throw new TrunklineError("IO", `The call succeeded, but ${shown} could not be written: ${reason}.`, {
       cause: error,
       hint: "Name another file with --output. Calling the tool again may repeat what it did.",
     });
   }
   note(`wrote ${shown} (${shownBytes(bytes.length)})`);
-}
-
-function reasonOf(code: string, error: unknown): string {
-  if (code === "EACCES" || code === "EPERM") return "access denied";
-  if (code === "ENOSPC") return "the disk is full";
-  return code === "EROFS" ? "the disk is read-only" : messageOf(error);
 }
 
 function numbered(output: string, number: number): string {
