@@ -70,7 +70,7 @@ describe("trunkline query and execute", () => {
   });
 
   it.each([
-    [["query", "{bad"], "Invalid JSON"],
+    [["query", "{bad"], "<argument>:1:2 cannot be used: it is not valid JSON"],
     [["query", "missing.json"], "Cannot read missing.json"],
     [["query", "3.json"], "Cannot read 3.json"],
     [["query", '{"steps": []}', "more=1"], 'Unexpected argument "more=1"'],
@@ -80,8 +80,8 @@ describe("trunkline query and execute", () => {
     [["query"], "What should it do?"],
   ])("%j is wrong usage", async (args, message) => {
     using place = new Place();
-    const { code, stderr } = await place.run(args);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    const { code, stdout, stderr } = await place.run(args);
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(message)]);
   });
 
   it("end with 1 if part of a batch fails and the rest continues", async () => {

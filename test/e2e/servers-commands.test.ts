@@ -292,7 +292,7 @@ describe("a file the user names", () => {
     [["query", "lost.json"], "Cannot read lost.json: it does not exist."],
     [["query", "./folder"], "Cannot read ./folder: it is a folder."],
     [["query", "bad.json"], "bad.json:2:10 cannot be used: it is not valid JSON"],
-    [["execute", '{"operations": }'], "the argument:1:16 cannot be used: it is not valid JSON"],
+    [["execute", '{"operations": }'], "<argument>:1:16 cannot be used: it is not valid JSON"],
     [["ask", "--provider", "echo", "--script", "lost.txt", "hi"], "Cannot read lost.txt: it does not exist."],
     [["ask", "--provider", "echo", "--script", "folder", "hi"], "Cannot read folder: it is a folder."],
     [["ask", "--provider", "echo", "--format", "bad.json", "hi"], "bad.json:2:10 cannot be used: it is not valid JSON"],

@@ -33,7 +33,7 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
   const { tool, words, maxTokens = UNLIMITED_TOKENS } = options;
   const [first] = words;
   if (options.help || first === undefined) {
-    await withRegistry(context, options, async (registry) => await printHelp(context, registry, { tool, name: first }));
+    await withRegistry(context, options, async (registry) => await printHelp(context, registry, options));
     if (options.help) return EXIT.success;
     context.note(
       `What should it do? For example: trunkline ${tool} ${tool === "query" ? "search query=retry" : "add path=notes.md"}`,
@@ -114,8 +114,8 @@ async function writtenJson(
   context: CommandContext,
   word: string,
 ): Promise<{ text: string; place: string } | undefined> {
-  if (/^\s*[[{]/.test(word)) return { text: word, place: "the argument" };
-  if (word === "-") return { text: await textOf(addAbortSignal(context.signal, context.io.stdin)), place: "stdin" };
+  if (/^\s*[[{]/.test(word)) return { text: word, place: "<argument>" };
+  if (word === "-") return { text: await textOf(addAbortSignal(context.signal, context.io.stdin)), place: "<stdin>" };
   const path = word.startsWith("@") ? word.slice(1) : word;
   if (path === word && !/\.jsonc?$/.test(word) && !/^\.{0,2}[\\/]/.test(word)) return undefined;
   return { text: await readInputFile(context, path), place: path };
@@ -151,15 +151,17 @@ async function withRegistry<T>(
 async function printHelp(
   context: CommandContext,
   registry: ServerRegistry,
-  { tool, name }: { tool: ToolName; name: string | undefined },
+  { tool, words: [name], help }: Pick<QueryOptions, "tool" | "words" | "help">,
 ): Promise<void> {
+  // Stdout is for JSON, unless the help is what was asked for.
+  const print = help ? context.out : context.note;
   if (name !== undefined && !/^[-@[{]/.test(name)) {
     const operation: Operation = await registry.find(name, { signal: context.signal });
-    for (const line of describeOperation(operation, tool)) context.out(line);
+    for (const line of describeOperation(operation, tool)) print(line);
     return;
   }
   await registry.load();
-  for (const line of describeTool(registry.builtin, tool)) context.out(line);
+  for (const line of describeTool(registry.builtin, tool)) print(line);
 }
 
 /** Formats the answer: indented at a terminal, on one line for a pipe. */
