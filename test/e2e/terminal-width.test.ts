@@ -73,9 +73,19 @@ describe("lists at a terminal", () => {
     expect((await place.run(["log"])).stdout).toMatch(/^2026-11-14 06:30:00 {2}/);
   });
 
-  it("tools says which servers it is waiting for", async () => {
+  it.each([
+    "tools",
+    "call quiet.echo",
+    "resources list",
+    "resources read quiet demo://one",
+    "prompts list",
+    "prompts get quiet.greet",
+    "ask --provider echo --tool quiet.* hello",
+    "agent --provider echo --tool quiet.echo hello",
+  ])("%s says which servers it is waiting for", async (command) => {
     using waiting = new Place({ "mcp.json": { mcpServers: { quiet: testServer("silent") } } });
-    const running = startAtScreen(waiting, ["tools", "--mcp", "mcp.json"]);
+    const running = startAtScreen(waiting, [...command.split(" "), "--mcp", "mcp.json"]);
+    running.stdin?.end();
     const outcome = outcomeOf(running);
     await seen(running.stderr, /connecting quiet …/);
     running.kill("SIGINT");

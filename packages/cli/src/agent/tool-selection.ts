@@ -5,6 +5,7 @@ import { type AgentTool, type Hub, type RenderedResult, renderBlocks } from "@tr
 import { type LoadedConfig, verdictOn } from "@trunkline/client/config";
 import { dottedName, mayBelongTo, type PolicyRules, wireName } from "@trunkline/client/internal";
 import { isGlob, isTrunklineError, printable, type SourcedTool, TrunklineError } from "@trunkline/core";
+import { whileConnecting } from "../app/while-connecting.js";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import { isResourceTool, ResourceAccess } from "./resource-access.js";
 import { SignInTools } from "./sign-in-tools.js";
@@ -184,14 +185,13 @@ export async function selectTools(
   const { signal } = context;
   const chosen = new Map<string, SourcedTool>();
   const resources = new ResourceAccess(hub, policies);
+  const isWanted = (server: string) => patterns.some((pattern) => mayMatch(pattern, server));
+  const wanted = hub
+    .status()
+    .map(({ name }) => name)
+    .filter(isWanted);
   // Connect once for all patterns, so that servers connect in parallel.
-  await hub.connect(
-    hub
-      .status()
-      .map(({ name }) => name)
-      .filter((server) => patterns.some((pattern) => mayMatch(pattern, server))),
-    signal,
-  );
+  await whileConnecting(context, hub, { isWanted, work: () => hub.connect(wanted, signal) });
   for (const pattern of patterns) {
     const hasResources = await resources.choose(pattern, signal);
     if (isResourceTool(pattern)) continue;

@@ -3,6 +3,7 @@ import { isTrunklineError, printableJson, TrunklineError } from "@trunkline/core
 import { RPC_CODES } from "@trunkline/protocol";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
+import { whileConnecting } from "../../app/while-connecting.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { readableResult } from "../../terminal/result-blocks.js";
 import { readCallArguments, unlistedArguments } from "./call-arguments.js";
@@ -31,7 +32,10 @@ export async function call(context: CommandContext, options: CallOptions): Promi
   });
   if (options.output !== undefined) await checkOutput(context, options.output);
   const hub = await app.hub();
-  const tool = await hub.findTool(options.tool, signal);
+  const tool = await whileConnecting(context, hub, {
+    isWanted: (server) => mayBelongTo(options.tool, server),
+    work: () => hub.findTool(options.tool, signal),
+  });
   const args = readCallArguments(options, tool.inputSchema);
   const unlisted = unlistedArguments(args, tool.inputSchema);
   if (unlisted !== undefined) context.note(unlisted);

@@ -3,6 +3,7 @@ import { isTrunklineError, printable, printableJson, TrunklineError } from "@tru
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { reportUnlisted } from "../../app/unlisted.js";
+import { whileConnecting } from "../../app/while-connecting.js";
 import type { CommandContext } from "../../terminal/context.js";
 
 export interface PromptsOptions {
@@ -26,7 +27,10 @@ export async function listPrompts(context: CommandContext, options: PromptsOptio
     wanted: server === undefined ? undefined : (name) => name === server,
   });
   const hub = await app.hub();
-  const found = await hub.prompts({ signal, ...(server === undefined ? {} : { server }) });
+  const found = await whileConnecting(context, hub, {
+    isWanted: (name) => server === undefined || name === server,
+    work: () => hub.prompts({ signal, ...(server === undefined ? {} : { server }) }),
+  });
   const exitCode = reportUnlisted(context, hub, { server, isEmpty: found.length === 0 });
   if (options.json) {
     context.out(
@@ -43,13 +47,14 @@ export async function listPrompts(context: CommandContext, options: PromptsOptio
 
 export async function getPrompt(context: CommandContext, options: GetPromptOptions): Promise<number> {
   const { signal } = context;
-  await using app = openApp(context, {
-    mcp: options.mcp,
-    // A name without a server can belong to any of them.
-    wanted: options.name.includes(".") ? (server) => options.name.startsWith(`${server}.`) : undefined,
-  });
+  // A name without a server can belong to any of them.
+  const isWanted = options.name.includes(".") ? (server: string) => options.name.startsWith(`${server}.`) : undefined;
+  await using app = openApp(context, { mcp: options.mcp, wanted: isWanted });
   const hub = await app.hub();
-  const prompt = await hub.findPrompt(options.name, signal).catch((error: unknown) => {
+  const prompt = await whileConnecting(context, hub, {
+    isWanted,
+    work: () => hub.findPrompt(options.name, signal),
+  }).catch((error: unknown) => {
     // An unknown name was probably mistyped.
     if (!isTrunklineError(error, "NOT_FOUND")) throw error;
     throw new TrunklineError("USAGE", error.message, {

@@ -1,8 +1,16 @@
-import { type Hub, type ReadResourceResult, type ResourceUpdate, renderBlocks } from "@trunkline/client";
+import {
+  type Hub,
+  type ReadResourceResult,
+  type ResourceUpdate,
+  renderBlocks,
+  type SourcedResource,
+  type SourcedTemplate,
+} from "@trunkline/client";
 import { messageOf, printable, printableJson } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { reportUnlisted } from "../../app/unlisted.js";
+import { whileConnecting } from "../../app/while-connecting.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { table } from "../../terminal/table.js";
 
@@ -31,7 +39,10 @@ export async function listResources(context: CommandContext, options: ResourcesO
   });
   const hub = await app.hub();
   const where = { signal, ...(server === undefined ? {} : { server }) };
-  const found = templates ? await hub.resourceTemplates(where) : await hub.resources(where);
+  const found = await whileConnecting<readonly (SourcedResource | SourcedTemplate)[]>(context, hub, {
+    isWanted: (name) => server === undefined || name === server,
+    work: () => (templates ? hub.resourceTemplates(where) : hub.resources(where)),
+  });
   const exitCode = reportUnlisted(context, hub, { server, isEmpty: found.length === 0 });
   if (options.json) {
     context.out(
@@ -64,6 +75,11 @@ export async function readResource(context: CommandContext, options: ReadOptions
   const { signal } = context;
   await using app = openApp(context, { mcp: options.mcp, wanted: (name) => name === server });
   const hub = await app.hub();
+  const isKnown = hub.serverNames().includes(server);
+  await whileConnecting(context, hub, {
+    isWanted: (name) => name === server,
+    work: async () => (isKnown ? await hub.connect([server], signal) : undefined),
+  });
   if (options.watch) return await watch(context, hub, options);
   const read = await hub.readResource(server, uri, { signal });
   app.clearProgress();

@@ -4,8 +4,8 @@ import { isGlob, printable, printableJson, type SourcedTool, signatureOf } from 
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";
+import { whileConnecting } from "../../app/while-connecting.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { progressLineFor } from "../../terminal/progress-line.js";
 import { Page } from "../../terminal/report-page.js";
 import { table } from "../../terminal/table.js";
 import { type ToolCost, toolCosts } from "./token-cost.js";
@@ -36,8 +36,10 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
   });
   const hub = await app.hub();
   const wanted = pattern === undefined ? undefined : serversOf(pattern, hub);
-  await connect(context, hub, wanted);
-  context.signal.throwIfAborted();
+  await whileConnecting(context, hub, {
+    isWanted: (server) => wanted?.includes(server) ?? true,
+    work: () => hub.connect(wanted, context.signal),
+  });
   const failed = reportFailures(context, hub, wanted);
   // If nothing is connected, the name is not the problem.
   if (hub.tools().length === 0 && failed) {
@@ -74,14 +76,6 @@ function serversOf(pattern: string, hub: Hub): string[] | undefined {
 /** The part of a pattern before its first wildcard. */
 function headOf(pattern: string): string {
   return isGlob(pattern) ? pattern.slice(0, pattern.search(/[*?]/)) : pattern;
-}
-
-/** Connects the servers, and shows at a terminal that this takes a while. */
-async function connect(context: CommandContext, hub: Hub, wanted: readonly string[] | undefined): Promise<void> {
-  using line = progressLineFor(context);
-  const names = hub.status().filter(({ name, state }) => state === "pending" && (wanted?.includes(name) ?? true));
-  if (names.length > 0) line?.spin(`connecting ${names.map(({ name }) => printable(name)).join(", ")} …`);
-  await hub.connect(wanted, context.signal);
 }
 
 /** Reports on stderr which servers are missing from the list, and why. */
