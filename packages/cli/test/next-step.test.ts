@@ -34,7 +34,7 @@ describe("nextStep", () => {
       { programs: [{ id: "zed", title: "Zed", hasTrunkline: false }] },
       "trunkline install zed",
     ],
-    ["there is no agent program", { programs: [] }, undefined],
+    ["there is no agent program", { programs: [] }, "trunkline serve --http"],
   ])("knows what to do if %s", (_, changes, command) => {
     expect(nextStep({ ...complete, ...changes })?.command).toBe(command);
   });

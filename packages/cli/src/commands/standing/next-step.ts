@@ -60,7 +60,9 @@ export function nextStep(standing: Standing): NextStep | undefined {
   if (store === undefined && standing.canInit)
     return { why: "give your agent a memory of this project", command: "trunkline init" };
   const [program] = programs;
-  if (program !== undefined && !programs.some(({ hasTrunkline }) => hasTrunkline))
+  if (program === undefined)
+    return { why: "serve all of this to an MCP client that you configure yourself", command: "trunkline serve --http" };
+  if (!programs.some(({ hasTrunkline }) => hasTrunkline))
     return { why: `give ${program.title} all of this`, command: `trunkline install ${program.id}` };
   return undefined;
 }
