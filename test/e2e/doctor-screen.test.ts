@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { outcomeOf, Place, seen } from "./command.js";
 import { plain, runAtScreen, startAtScreen, tooWide } from "./screen.js";
-import { testServer } from "./server-entries.js";
+import { everythingServer, testServer } from "./server-entries.js";
+import { Terminal } from "./terminal.js";
 
 const WAITING = { hello: testServer("hello"), "a-silent": testServer("silent") };
 
@@ -32,6 +33,14 @@ describe("doctor", () => {
     const { code, stdout, stderr } = await outcome;
     expect({ code, stderr }).toEqual({ code: 130, stderr: "" });
     expect(stdout).not.toContain("silent");
+  });
+
+  it("counts the tools that `tools` lists, also those of servers that ask questions", async () => {
+    using place = new Place({ "mcp.json": { mcpServers: { everything: everythingServer } } });
+    const { stdout: listed } = await new Terminal(place, ["tools", "--json", "--mcp", "mcp.json"]).end();
+    const { stdout } = await new Terminal(place, ["doctor", "--mcp", "mcp.json"]).end();
+    expect(listed).toContain("everything.trigger-elicitation-request");
+    expect(stdout).toContain(`    ${JSON.parse(listed).length} tools: `);
   });
 
   it("says how long it waited for a server", async () => {

@@ -149,6 +149,7 @@ describe("trunkline doctor", () => {
     expect(stdout).toContain("✓ hello");
     expect(stdout).toContain('Program "no-such-program-anywhere" not found.');
     expect(stdout).toMatch(/"dying" exited while connecting \(exit code 3\)\. It wrote: no database/);
+    expect(stdout).not.toContain("stderr: no database");
     expect(stdout).toMatch(/warning: Server "wrong", field "command".*mcp\.json:\d+\)/);
     expect((await place.run(["doctor", "--strict"])).code).toBe(1);
   });

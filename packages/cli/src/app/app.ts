@@ -294,9 +294,10 @@ export class App implements AsyncDisposable {
       await this.confirmProject();
       const isUsed = this.#options.wanted === "unknown" ? () => false : this.#wanted;
       reportProblems(context, await this.config(), isUsed);
-      const terminal = await this.#terminalChannel();
-      this.#channel = terminal;
+      this.#channel = await this.#terminalChannel();
     }
+    // `doctor` calls nothing, so nothing is asked; but servers list more tools to a client that answers questions.
+    const answers = checkWithinMs === undefined ? undefined : (await this.#terminalChannel())?.abilities;
     const hub = await this.#openHub({
       signal: context.signal,
       // Without a terminal there is no one to ask, so do not tell servers that we answer questions.
@@ -304,6 +305,7 @@ export class App implements AsyncDisposable {
       ...(roots === undefined ? {} : { roots: roots.map((folder) => rootOf(resolve(context.cwd, folder))) }),
       ...(signIn === undefined ? {} : { signIn }),
       ...(checkWithinMs === undefined ? {} : { connectLimitMs: checkWithinMs }),
+      ...(answers === undefined ? {} : { answers }),
     });
     if (this.#options.wanted === "unknown") reportOnUse(context, hub, await this.config());
     return hub;

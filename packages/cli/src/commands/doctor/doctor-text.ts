@@ -73,7 +73,8 @@ export function showServer(
         indent: 4,
         colour: palette.error,
       });
-      for (const line of status.stderr.slice(-STDERR_LINES))
+      // The message of a server that exited quotes them already.
+      for (const line of status.stderr.slice(-STDERR_LINES).filter((each) => !error?.message.includes(each.trim())))
         page.text(`stderr: ${line}`, { indent: 4, colour: palette.dim });
       if (error?.hint !== undefined) page.text(`next: ${error.hint}`, { indent: 4 });
   }
