@@ -21,6 +21,21 @@ describe("trunkline init", () => {
     expect(existsSync(join(place.home, ".trunkline", "store"))).toBe(false);
   });
 
+  it("is suggested when the store is empty, and when nothing has changed since a snapshot", async () => {
+    using place = new Place({ "a.md": "apples" });
+    const { stderr: empty } = await place.run(["store", "list"]);
+    expect(empty).toMatch(/is empty\.\n {2}Index this project with `trunkline init`, or /);
+    await place.run(["init"]);
+    await place.run(["store", "snapshot", "--label", "before"]);
+    place.write("a.md", "other apples");
+    const { code, stderr: unchanged } = await place.run(["store", "diff", "before"]);
+    expect(code).toBe(0);
+    expect(unchanged).toMatch(/^Nothing changed\.\n {2}.* `trunkline init` and /);
+    expect((await place.run(["store", "diff", "before", "before"])).stderr).toBe("Nothing changed.\n");
+    await place.run(["init"]);
+    expect(await place.run(["store", "diff", "before"])).toEqual({ code: 0, stdout: "M  a.md\n", stderr: "" });
+  });
+
   it("indexes what has changed when run again, even from a subfolder", async () => {
     using place = new Place({ "a.md": "apples", "deep/b.md": "pears" });
     await place.run(["init"]);

@@ -98,7 +98,12 @@ function noteRest(
 /** Says so if the store is empty: the user may be looking in the wrong one. */
 export async function noteNothing(context: CommandContext, { store, folder }: OpenedStore): Promise<void> {
   const { totalObjects: total } = await store.status({}, { signal: context.signal });
-  context.note(total === 0 ? `Nothing found: the store in ${folder} is empty.` : "Nothing found.");
+  if (total > 0) {
+    context.note("Nothing found.");
+    return;
+  }
+  context.note(`Nothing found: the store in ${folder} is empty.`);
+  context.note("  Index this project with `trunkline init`, or add files with `trunkline store add <path>`.");
 }
 
 /** Content up to this size is read and verified in one piece. */

@@ -94,7 +94,13 @@ export async function diff(context: CommandContext, params: DiffParams, options:
   else {
     const lines = result.diff === undefined ? changesOf(context, result) : textDiff(context, result.diff, result);
     for (const line of lines) context.outPainted(line);
-    if (lines.length === 0) context.note("Nothing changed.");
+    if (lines.length === 0) {
+      context.note("Nothing changed.");
+      if (params.to === undefined && params.path === undefined)
+        context.note(
+          "  Files changed since they were indexed? `trunkline init` and `trunkline store add` read them again.",
+        );
+    }
   }
   return EXIT.success;
 }
