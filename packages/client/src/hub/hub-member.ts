@@ -435,11 +435,13 @@ export class HubMember {
         });
       }
     } catch (error) {
-      failure = toTrunklineError(error);
+      // The capability `resources` does not promise templates: many servers do not know the method.
+      const hasNone = kind === "templates" && isMethodNotFound(error);
+      failure = hasNone ? undefined : toTrunklineError(error);
       // Some servers accept every connection and require a sign-in only for listing tools. They do not count as
       // connected.
       if (kind === "tools" && signal !== undefined && isTrunklineError(failure, "AUTH_REQUIRED")) throw failure;
-      if (!isTrunklineError(failure, "ABORTED")) {
+      if (failure !== undefined && !isTrunklineError(failure, "ABORTED")) {
         this.#options.logger.warn("list failed", { server: this.name, method, error: failure });
       }
     }
@@ -499,4 +501,8 @@ function isAllowed(tool: string, filter: ToolFilter | undefined): boolean {
   if (filter === undefined) return true;
   if (filter.deny?.some((glob) => matchesGlob(glob, tool))) return false;
   return filter.allow === undefined || filter.allow.some((glob) => matchesGlob(glob, tool));
+}
+
+function isMethodNotFound(error: unknown): boolean {
+  return isTrunklineError(error, "UPSTREAM") && error.data?.code === RPC_CODES.methodNotFound;
 }

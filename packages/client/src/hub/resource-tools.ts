@@ -88,17 +88,16 @@ async function listResources(scope: Scope, { server }: Raw, signal: AbortSignal 
     resources: await hub.resources({ ...where, ...stopping }),
     templates: await hub.resourceTemplates({ ...where, ...stopping }),
   });
-  const lists =
-    server !== undefined || servers === undefined
-      ? [await of(server === undefined ? {} : { server })]
-      : (await Promise.allSettled(servers.map((name) => of({ server: name })))).flatMap((outcome) =>
-          // A server that fails does not hide the resources of the others.
-          outcome.status === "fulfilled" ? [outcome.value] : [],
-        );
+  const where = server === undefined ? (servers?.map((name) => ({ server: name })) ?? [{}]) : [{ server }];
+  // A server that fails does not hide the resources of the others.
+  const outcomes = await Promise.allSettled(where.map(of));
+  const lists = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   signal?.throwIfAborted();
   const resources = lists.flatMap((list) => list.resources);
   const templates = lists.flatMap((list) => list.templates);
   if (resources.length + templates.length === 0) {
+    const failed = outcomes.find(({ status }) => status === "rejected") as PromiseRejectedResult | undefined;
+    if (failed !== undefined) throw failed.reason;
     return text(server === undefined ? "No server has any resources." : `Server "${server}" has no resources.`);
   }
   return text(

@@ -163,6 +163,42 @@ describe("the tools for agents", () => {
     expect(await tools.get(read)?.run({ uri: "test://picture" })).toMatchObject({ isError: true });
   });
 
+  describe("with a server that does not know templates", () => {
+    const plain = (resources: string) => `
+      const results = {
+        initialize: { protocolVersion: "2025-06-18", serverInfo: { name: "x", version: "1" }, capabilities: { resources: {} } },
+        "resources/list": ${resources},
+      };
+      require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+        const { id, method } = JSON.parse(line);
+        if (id === undefined) return;
+        const answer = results[method] ? { result: results[method] } : { error: { code: -32601, message: "Unknown." } };
+        console.log(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
+      });`;
+    const listed = async (resources: string, options: { servers?: string[] }, args: { server?: string }) => {
+      const server = stdio("library", [], { name: "plain", args: ["-e", plain(resources)] });
+      await using hub = await openHub(configOf(server));
+      expect(await hub.resourceTemplates({ server: "plain" })).toEqual([]);
+      const [tool] = resourceTools(hub, options);
+      return (await tool?.run(args)) ?? { blocks: [], isError: undefined };
+    };
+
+    it.each([
+      [{}, {}],
+      [{ servers: ["plain"] }, {}],
+      [{}, { server: "plain" }],
+    ])("list its resources (%j, %j)", async (options, args) => {
+      const result = await listed('{ resources: [{ uri: "test://one", name: "one" }] }', options, args);
+      expect(JSON.parse(textOf(result))).toEqual({ resources: [{ server: "plain", uri: "test://one", name: "one" }] });
+    });
+
+    it("say why the resources could not be listed", async () => {
+      const result = await listed("undefined", { servers: ["plain"] }, {});
+      expect(result.isError).toBe(true);
+      expect(textOf(result)).toContain('resources/list on "plain" failed');
+    });
+  });
+
   it("are limited to some servers, and connect no others", async () => {
     await using hub = await openHub(configOf(stdio("library"), stdio("paging")), { lazy: true });
     const tools = new Map(resourceTools(hub, { servers: ["library"] }).map((tool) => [tool.name, tool]));
