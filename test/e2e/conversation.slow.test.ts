@@ -298,11 +298,14 @@ describe("a request for a model's answer at a terminal", () => {
 
 describe("other messages from a server at a terminal", () => {
   it("include one printable line on stderr for each log message from warning up", async () => {
-    const loud = callAtTerminal("talking.say", { level: "warning", text: "low\u001b[31m disk\n!", logger: "disks" });
+    // Without the line that says which server is being connected.
+    const plain = { TERM: "dumb" };
+    const warning = { level: "warning", text: "low\u001b[31m disk\n!", logger: "disks" };
+    const loud = callAtTerminal("talking.say", warning, plain);
     const { stdout, screen } = await loud.end();
     expect(stdout).toBe("said\n");
     expect(screen).toBe("[talking] warning: disks: low\\u001b[31m disk\\u000a!\r\n");
-    expect((await callAtTerminal("talking.say", { level: "info", text: "fine" }).end()).screen).toBe("");
+    expect((await callAtTerminal("talking.say", { level: "info", text: "fine" }, plain).end()).screen).toBe("");
   });
 
   it("include a progress line that disappears before the result", async () => {
