@@ -86,7 +86,13 @@ export class Places {
   /** Resolves all paths of an operation. Rejects with `DENIED` if this client may not use one of them. */
   async resolve(named: readonly NamedPath[], operation: string, context: OperationContext): Promise<ResolvedPaths> {
     const { workspace } = this.#options;
-    const absolute = named.map(({ path, parameter }) => {
+    const absolute = named.map(({ path, parameter, use }) => {
+      if (use !== "read" && /^~(?:[\\/]|$)/.test(path)) {
+        throw new TrunklineError("INVALID_ARGUMENT", `"~" is not expanded in ${path}.`, {
+          hint: "Use an absolute path, or one relative to the workspace.",
+          data: { parameter },
+        });
+      }
       if (!path.includes("\0")) return resolve(workspace, path);
       throw new TrunklineError("INVALID_ARGUMENT", "A path contains a NUL character.", { data: { parameter } });
     });

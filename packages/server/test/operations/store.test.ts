@@ -315,6 +315,11 @@ describe("paths over HTTP", () => {
       code: "INVALID_ARGUMENT",
       message: expect.stringContaining("already exists"),
     });
+    // Otherwise it would create a folder named "~".
+    await expect(other.run("get", { path: "a.md", outputPath: "~/copy.md" }, exchange)).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      hint: expect.stringContaining("absolute path"),
+    });
   });
 
   it("get writes the whole content to outputPath, so it rejects a part", async () => {
