@@ -74,7 +74,7 @@ describe("with server-everything, server-filesystem and server-memory", () => {
     [["events.echo", "message=over SSE"], /over SSE/],
     [["found.get-sum", "a:=20", "b:=22"], /42/],
     [["filesystem.read_text_file", "path=today.md"], /# Today/],
-    [["filesystem.list_directory", "--json", '{"path": "."}'], /today\.md/],
+    [["filesystem.list_directory", "--input", '{"path": "."}'], /today\.md/],
     [
       ["memory.create_entities", 'entities:=[{"name":"Ada","entityType":"person","observations":["likes hubs"]}]'],
       /Ada/,
