@@ -124,7 +124,7 @@ export class MarkdownStream {
 
   #codeLine(line: string, fence: string): void {
     const closing = FENCE.exec(line);
-    if (closing !== null && closing[1]?.startsWith(fence) && closing[2]?.trim() === "") this.#fence = undefined;
+    if (closing?.[1]?.startsWith(fence) && closing[2]?.trim() === "") this.#fence = undefined;
     else this.#writeLine(line.trim() === "" ? "" : `  ${this.#options.palette.accent(printableLines(line))}`);
   }
 
