@@ -156,7 +156,8 @@ describe("an agent's tools", () => {
     using servers = new ChangingServers();
     servers.define("bank", { tools: [tool("pay"), tool("balance", READ_ONLY)] });
     await using hub = await servers.open();
-    const context = { signal: new AbortController().signal, home: servers.home, note: () => {} };
+    const io = { stderr: { isTTY: false } };
+    const context = { signal: new AbortController().signal, home: servers.home, env: {}, io, note: () => {} };
     // The selection uses nothing else of a command's context.
     const tools = await selectTools(context as unknown as CommandContext, hub, ["bank.pay", "bank.balance"]);
     expect(tools.map(({ title, readOnly }) => [title, readOnly])).toEqual([
