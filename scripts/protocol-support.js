@@ -102,9 +102,9 @@ export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} 
     },
     "notifications/subscriptions/acknowledged": { tests: STREAMS },
     "notifications/elicitation/complete": {
-      not: ["server", "gateway"],
-      note: "The client waits for it. The gateway retries the call itself when the upstream server sends it, and does not forward it.",
-      tests: ["packages/client/test/connection/url-visits.test.ts"],
+      not: ["server"],
+      note: "The client waits for it. The gateway passes it on to the client that was asked to visit the page.",
+      tests: ["packages/client/test/connection/url-visits.test.ts", "test/e2e/visits.slow.test.ts"],
     },
     "notifications/tasks/status": { tests: ["packages/client/test/connection/task-calls.test.ts"] },
   },
