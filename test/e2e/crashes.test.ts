@@ -1,4 +1,4 @@
-// A server that dies during a call: its exit code and its last lines on stderr reach whoever made the call.
+// A server that dies during a call: its exit code and its last lines on stderr reach the caller.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { outcomeOf, Place } from "./command.js";
 import { testServer } from "./server-entries.js";

@@ -11,13 +11,13 @@ export function shownPath(path: string, cwd: string): string {
   return shown.length < path.length ? shown : path;
 }
 
-/** {@link shownPath} for the key of a graph's node, which contains a path: `file:/work/src/a.ts`. */
+/** {@link shownPath} for the key of a graph's node, which contains a path: `file:/home/ada/app/src/a.ts`. */
 export function shownKey(key: string, cwd: string): string {
   const { kind, path, rest } = partsOfKey(key);
   return path === undefined ? key : `${kind}${shownPath(path, cwd)}${rest}`;
 }
 
-/** Splits `symbol:/work/src/a.ts#open` at its path. */
+/** Splits `symbol:/home/ada/app/src/a.ts#open` at its path. */
 export function partsOfKey(key: string): { kind: string; path?: string; rest: string } {
   const [, kind, path, rest = ""] = /^(file:|symbol:)(.+?)(#.*)?$/s.exec(key) ?? [];
   return kind === undefined || path === undefined ? { kind: key, rest: "" } : { kind, path, rest };
