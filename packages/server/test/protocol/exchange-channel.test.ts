@@ -42,16 +42,6 @@ describe("exchange channel", () => {
   });
 
   test.each([
-    ["local", { url: {} }, true],
-    ["default", { url: {} }, true],
-    ["local", { form: {} }, false],
-    // Everyone would use this principal's account.
-    ["colleague", { url: {} }, false],
-  ])("for the principal %s with %j can start a sign-in: %s", (principal, elicitation, expected) => {
-    expect(channelFor({ elicitation }, principal).signIn !== undefined).toBe(expected);
-  });
-
-  test.each([
     [{}, {}],
     [{ elicitation: {} }, { elicitation: { form: {} } }],
     [
