@@ -173,6 +173,10 @@ describe.each(SUPPORTED_PROTOCOL_VERSIONS)("%s:", (revision) => {
     for (const [method, works] of claims("server-to-client notifications", "gateway", revision)) {
       const params = TOLD[method];
       if (params === undefined || !isDefined(REVISIONS[revision], "server-to-client notifications", method)) continue;
+      if (method === "notifications/elicitation/complete") {
+        // It only goes to a client that was asked to visit the page.
+        await call("ask", { method: "elicitation/create", params: VISIT });
+      }
       client.told.delete(method);
       const telling = call("tell", { method, params }, { progressToken: 1 });
       if (works) await client.isTold(method);
@@ -241,6 +245,9 @@ const QUESTIONS: Readonly<Record<string, Record<string, unknown>>> = {
   ping: {},
 };
 
+/** A question that asks for the visit of a page. */
+const VISIT = { mode: "url", message: "Sign in", url: "https://example.com/sign-in", elicitationId: "e" };
+
 /** Notifications that a server sends on its own; the others belong to something in progress. */
 const TOLD: Readonly<Record<string, Record<string, unknown>>> = {
   "notifications/message": { level: "error", data: "told" },
@@ -249,7 +256,7 @@ const TOLD: Readonly<Record<string, Record<string, unknown>>> = {
   "notifications/prompts/list_changed": {},
   "notifications/resources/list_changed": {},
   "notifications/resources/updated": { uri: NOTE },
-  "notifications/elicitation/complete": { elicitationId: "e" },
+  "notifications/elicitation/complete": { elicitationId: VISIT.elicitationId },
 };
 
 /** The notifications that the hub passes to its program. */
