@@ -21,7 +21,7 @@ export const LAYERS = {
   core: { message: "core imports nothing but Node built-ins.", imports: [] },
   protocol: { message: "protocol imports nothing but Node built-ins.", imports: [] },
   client: {
-    message: "client imports core, protocol, the MCP client SDK and config file parsers.",
+    message: "client imports core, protocol, the MCP client SDK, undici and config file parsers.",
     imports: [
       "@trunkline/core",
       "@trunkline/core/network",
@@ -30,6 +30,7 @@ export const LAYERS = {
       "@modelcontextprotocol/client/stdio",
       "zod",
       "cross-spawn",
+      "undici",
       "jsonc-parser",
       "yaml",
       "smol-toml",
@@ -40,7 +41,8 @@ export const LAYERS = {
       results: [],
       config: ["names"],
       auth: ["channel", "config"],
-      connection: ["auth", "channel", "config", "results"],
+      wire: ["auth", "config", "results"],
+      connection: ["auth", "channel", "config", "results", "wire"],
       pins: ["auth", "config", "names"],
       hub: ["auth", "channel", "config", "connection", "names", "pins", "results"],
     },
