@@ -20,9 +20,9 @@ export interface WireListener {
 }
 
 export interface SendOptions {
-  /** What the message belongs to. Whatever arrives on the request's own stream is reported with it. */
+  /** What the request belongs to. Whatever arrives on the request's own stream is reported with it. */
   readonly owner?: object | undefined;
-  /** Headers for this message only, if the wire has headers. */
+  /** Headers for this request only, if the wire has headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -33,8 +33,10 @@ export interface Wire {
   readonly hasSession: boolean;
   /** Starts the process, or prepares the requests. Rejects if there is no way to send anything. */
   start(listener: WireListener): Promise<void>;
-  /** Sends a message. Never throws: a failure is reported to the listener. */
-  send(message: OutgoingMessage, options?: SendOptions): void;
+  /** Sends a request. Never throws: a failure is reported to the listener, with the request's id. */
+  send(request: OutgoingMessage, options?: SendOptions): void;
+  /** Sends a notification or an answer. Resolves when the server has accepted it. */
+  post(message: OutgoingMessage): Promise<void>;
   /** Gives up a request: its stream is closed, and nothing more is reported about it. */
   drop(id: RpcId): void;
   /** Called once the revision is known. */
