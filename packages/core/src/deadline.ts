@@ -14,10 +14,18 @@ export interface DeadlineOptions {
   hint?: string | undefined;
 }
 
-/** A signal that aborts on the caller's abort (`ABORTED`) or when time is up (`TIMEOUT`), and that can be extended. */
+/** Ends work on the caller's abort (`ABORTED`) or when time is up (`TIMEOUT`), and can be extended. */
 export interface Deadline extends Disposable {
   /** Pass it to the work. Its reason is a {@link TrunklineError}. */
   readonly signal: AbortSignal;
+  /** Whether the work has to end. Cheaper than asking the signal, which is only created when it is used. */
+  readonly hasPassed: boolean;
+  /** Why the work has to end, once it has to. */
+  readonly reason: unknown;
+  /** Calls the listener when the work has to end. Cheaper than listening to the signal. */
+  onPassed(listener: () => void): void;
+  /** Forgets a listener. */
+  offPassed(listener: () => void): void;
   /** Restarts the clock; an expired deadline stays expired. */
   extend(): void;
   /** Stops the clock while waiting for someone else, until `resume` has been called as many times as `pause`. */
@@ -32,61 +40,112 @@ export interface Deadline extends Disposable {
 
 /** Starts a deadline. Dispose of it when the work has ended, or the timer keeps running. */
 export function startDeadline(options: DeadlineOptions): Deadline {
-  const { timeoutMs, signal: parent, what, hint } = options;
-  const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
+  return new RunningDeadline(options);
+}
 
-  const onTimeout = () => {
-    dispose();
-    controller.abort(
+/** Every call has a deadline and almost none passes, so it costs a timer and nothing else until something happens. */
+class RunningDeadline implements Deadline {
+  readonly #options: DeadlineOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #onParentAbort: (() => void) | undefined;
+  #controller: AbortController | undefined;
+  #listeners: (() => void)[] | undefined;
+  #pauses = 0;
+  #isOver = false;
+  hasPassed = false;
+  reason: unknown;
+
+  constructor(options: DeadlineOptions) {
+    this.#options = options;
+    const { signal: parent, what } = options;
+    if (parent?.aborted) {
+      this.fail(abortError(parent, what));
+      return;
+    }
+    if (parent !== undefined) {
+      this.#onParentAbort = () => this.fail(abortError(parent, what));
+      listenOnce(parent, this.#onParentAbort);
+    }
+    this.#start();
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.hasPassed) this.#controller.abort(this.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  onPassed(listener: () => void): void {
+    if (this.#listeners === undefined) this.#listeners = [listener];
+    else this.#listeners.push(listener);
+  }
+
+  offPassed(listener: () => void): void {
+    const at = this.#listeners?.indexOf(listener) ?? -1;
+    if (at !== -1) this.#listeners?.splice(at, 1);
+  }
+
+  extend(): void {
+    if (this.#timer !== undefined) this.#timer.refresh();
+  }
+
+  pause(): void {
+    this.#pauses++;
+    this.#stop();
+  }
+
+  resume(): void {
+    this.#pauses--;
+    this.#start();
+  }
+
+  fail(reason: unknown): void {
+    this[Symbol.dispose]();
+    if (this.hasPassed) return;
+    this.hasPassed = true;
+    this.reason = reason;
+    this.#controller?.abort(reason);
+    for (const listener of this.#listeners?.slice() ?? []) listener();
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    this.#stop();
+    if (this.#onParentAbort === undefined) return;
+    this.#options.signal?.removeEventListener("abort", this.#onParentAbort);
+    this.#onParentAbort = undefined;
+  }
+
+  #start(): void {
+    const { timeoutMs } = this.#options;
+    if (timeoutMs === undefined || !Number.isFinite(timeoutMs) || this.#pauses > 0 || this.#isOver) return;
+    this.#stop();
+    this.#timer = setTimeout(onTimeout, timeoutMs, this);
+  }
+
+  #stop(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Time is up. */
+  expire(): void {
+    const { what, timeoutMs, hint } = this.#options;
+    this.fail(
       new TrunklineError(
         "TIMEOUT",
         `${what} took longer than ${formatMs(timeoutMs ?? 0)}.`,
         hint === undefined ? {} : { hint },
       ),
     );
-  };
-  const onParentAbort = () => {
-    dispose();
-    controller.abort(abortError(parent as AbortSignal, what));
-  };
-  let ended = false;
-  const dispose = () => {
-    ended = true;
-    clearTimeout(timer);
-    parent?.removeEventListener("abort", onParentAbort);
-  };
-  let pauses = 0;
-  const start = () => {
-    clearTimeout(timer);
-    if (timeoutMs === undefined || !Number.isFinite(timeoutMs) || pauses > 0 || ended) return;
-    timer = setTimeout(onTimeout, timeoutMs);
-  };
-
-  if (parent?.aborted) {
-    ended = true;
-    controller.abort(abortError(parent, what));
-  } else {
-    if (parent !== undefined) listenOnce(parent, onParentAbort);
-    start();
   }
-  return {
-    signal: controller.signal,
-    extend: start,
-    pause() {
-      pauses++;
-      clearTimeout(timer);
-    },
-    resume() {
-      pauses--;
-      start();
-    },
-    fail(reason) {
-      dispose();
-      controller.abort(reason);
-    },
-    [Symbol.dispose]: dispose,
-  };
+}
+
+function onTimeout(deadline: RunningDeadline): void {
+  deadline.expire();
 }
 
 /** Runs `work` under a deadline and disposes of the deadline afterwards. */
