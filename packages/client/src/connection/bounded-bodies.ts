@@ -4,9 +4,9 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import { isRecord, messageOf, parseJson } from "@trunkline/core";
 import { isRpcId, type RpcId, refusedAnswer, unreadAnswer } from "@trunkline/protocol";
 import { LARGE_MESSAGE_BYTES, type LargeMessages, messagesIn } from "../results/large-messages.js";
-import { GrowingBytes } from "./growing-bytes.js";
-import { SkippedMessage } from "./line-splitter.js";
-import { Pace } from "./pace.js";
+import { GrowingBytes } from "../wire/growing-bytes.js";
+import { SkippedMessage } from "../wire/line-splitter.js";
+import { Pace } from "../wire/pace.js";
 
 interface BodyLimits {
   readonly maxMessageBytes: number;

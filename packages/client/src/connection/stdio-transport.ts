@@ -14,15 +14,15 @@ import {
 } from "@trunkline/protocol";
 import spawn from "cross-spawn";
 import { LARGE_MESSAGE_BYTES, type LargeMessages, messagesIn } from "../results/large-messages.js";
-import { LineSplitter } from "./line-splitter.js";
-import { Pace } from "./pace.js";
+import { LineSplitter } from "../wire/line-splitter.js";
+import { Pace } from "../wire/pace.js";
 import {
   forgetProcessTree,
   isProcessTreeAlive,
   signalProcessTree,
   trackProcessTree,
   USES_PROCESS_GROUPS,
-} from "./process-tree.js";
+} from "../wire/process-tree.js";
 
 interface StdioTransportOptions {
   command: string;
