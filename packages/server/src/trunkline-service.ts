@@ -310,12 +310,13 @@ class TrunklineService implements Service {
   }
 
   /** Lists the tools on a single page, because some clients do not request the next one. */
-  async #tools({ signal }: Exchange): Promise<readonly unknown[]> {
+  async #tools({ caller, signal }: Exchange): Promise<readonly unknown[]> {
     const own = this.#listed.map(({ definition }) => definition);
     const upstream = await this.#direct?.list(signal);
     const tools = upstream === undefined ? own : [...own, ...upstream];
     const { account } = this.#options;
-    if (account !== undefined) {
+    // A list that a person reads, such as the banner of `serve --http`, costs no tokens.
+    if (account !== undefined && caller.trusted !== true) {
       if (this.#toolsText === undefined || this.#toolsText.tools !== upstream)
         this.#toolsText = { tools: upstream, text: JSON.stringify(tools) };
       account.add("surface", this.#toolsText.text);

@@ -6,10 +6,8 @@ type Tokenizer = (text: string) => number;
 let loading: Promise<Tokenizer> | undefined;
 
 async function loadTokenizer(): Promise<Tokenizer> {
-  const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
-  // Text in an answer that looks like a control token is ordinary text.
-  const options = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
-  return (text) => countTokens(text, options);
+  const tokenizer = await import("../tokens/o200k.js");
+  return tokenizer.countTokens;
 }
 
 /** The longest token of o200k_base has 128 bytes. */

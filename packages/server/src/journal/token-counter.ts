@@ -1,5 +1,5 @@
 // Counts tokens (o200k_base) without blocking: on a thread that is started on demand and stopped after a while without
-// work, since the tables take about 60 MB.
+// work.
 import { Worker } from "node:worker_threads";
 import type { CountAnswer, CountRequest } from "./token-worker.js";
 

@@ -1,6 +1,6 @@
 // Counts tokens on a separate thread: loading the tables and counting a long answer would block every client.
 import { parentPort } from "node:worker_threads";
-import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { countTokens } from "../tokens/o200k.js";
 
 export interface CountRequest {
   readonly id: number;
@@ -14,7 +14,5 @@ export interface CountAnswer {
 }
 
 parentPort?.on("message", ({ id, texts }: CountRequest) => {
-  // A client's text may contain what looks like a control token; it is counted as plain text.
-  const counts = texts.map((text) => countTokens(text, { allowedSpecial: new Set(), disallowedSpecial: new Set() }));
-  parentPort?.postMessage({ id, counts } satisfies CountAnswer);
+  parentPort?.postMessage({ id, counts: texts.map(countTokens) } satisfies CountAnswer);
 });

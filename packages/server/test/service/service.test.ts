@@ -49,6 +49,15 @@ describe("the service", () => {
     expect(JSON.stringify(executed)).toContain(textOf(direct));
   });
 
+  it("counts the tokens of the lists that clients read, not of those for a person", async () => {
+    const spent: string[] = [];
+    await using served = testService([], { account: { add: (use) => spent.push(use) } });
+    await served.service.handle("tools/list", {}, testExchange({ caller: testCaller({ trusted: true }) }));
+    expect(spent).toEqual([]);
+    await toolNames(served);
+    expect(spent).toEqual(["surface"]);
+  });
+
   it.each(["composite", "direct", "both"] as const)(
     "lists mcp.echo on the %s surface only if asked to, and answers it either way",
     async (surface) => {

@@ -19,7 +19,7 @@ export interface Listening {
 
 export async function welcome(app: App, { url, localUrl, token }: Listening): Promise<string> {
   const service = await app.service();
-  const listed = await service.handle("tools/list", {}, await app.exchange("trunkline"));
+  const listed = await service.handle("tools/list", {}, await app.exchange("trunkline", { trusted: true }));
   const tools = Array.isArray(listed.tools) ? listed.tools.filter(isRecord) : [];
   const [tokens = 0] = await countTokens([JSON.stringify(tools)]);
   const { servers } = await app.config();

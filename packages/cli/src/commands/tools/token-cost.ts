@@ -8,12 +8,13 @@ export interface ToolCost {
   readonly tokens: number;
 }
 
-/** Counts the tokens of each tool. The encoding's tables are large, so they are loaded only here. */
+/** Counts the tokens of each tool. */
 export async function toolCosts(tools: readonly SourcedTool[], names: ToolNames<SourcedTool>): Promise<ToolCost[]> {
-  const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
-  return tools.map((tool) => {
-    const { server, description = "", inputSchema } = tool;
-    const listed = JSON.stringify({ name: names.name(tool, "prefixed"), description, inputSchema });
-    return { server, tool: tool.tool, tokens: countTokens(listed) };
+  const { countTokens } = await import("@trunkline/server/journal");
+  const texts = tools.map((tool) => {
+    const { description = "", inputSchema } = tool;
+    return JSON.stringify({ name: names.name(tool, "prefixed"), description, inputSchema });
   });
+  const counts = await countTokens(texts);
+  return tools.map(({ server, tool }, index) => ({ server, tool, tokens: counts[index] ?? 0 }));
 }
