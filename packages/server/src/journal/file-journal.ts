@@ -1,6 +1,6 @@
-// The journal on disk. Records are buffered briefly and appended together, so that no call waits for the disk. A failed
-// write loses its lines and causes one warning, but never fails a call.
-import { rm } from "node:fs/promises";
+// The journal on disk. Records are buffered briefly and appended together to a file that stays open, so that no call waits
+// for the disk. A failed write loses its lines and causes one warning, but never fails a call.
+import { type FileHandle, rm } from "node:fs/promises";
 import { makeFolder } from "@trunkline/core";
 import type { CallRecord, Journal } from "./journal.js";
 import { lineOf, listSegments, openForAppending, segmentOf } from "./journal-files.js";
@@ -32,8 +32,8 @@ export class FileJournal implements Journal, AsyncDisposable {
   #waiting: string[] = [];
   #waitingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<void> = Promise.resolve();
-  #isWriting = false;
+  #writing: Promise<void> | undefined;
+  #open: FileHandle | undefined;
   #pausedUntilMs = 0;
   #isFailing = false;
   /** Whether the last write may have ended in the middle of a line. */
@@ -45,82 +45,104 @@ export class FileJournal implements Journal, AsyncDisposable {
   }
 
   record(call: CallRecord): void {
-    if (this.#closed || performance.now() < this.#pausedUntilMs || this.#waitingBytes > MAX_WAITING_BYTES) return;
+    if (this.#closed || this.#waitingBytes > MAX_WAITING_BYTES) return;
+    if (this.#isFailing && performance.now() < this.#pausedUntilMs) return;
     const line = lineOf(call);
     this.#waiting.push(line);
     this.#waitingBytes += line.length;
-    if (this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => this.#flush(), this.#options.delayMs ?? DEFAULT_DELAY_MS);
-    // The owner closes the journal; a pending line does not keep the process alive.
-    this.#timer.unref();
+    this.#schedule();
   }
 
   /** Writes the buffered lines. */
   async flush(): Promise<void> {
-    this.#flush();
-    await this.#writing;
+    // Lines that arrive during a write are written together in the next one; otherwise a slow disk would fall further
+    // and further behind.
+    while (this.#writing !== undefined || this.#waiting.length > 0) await this.#write();
   }
 
   /** Writes the buffered lines and accepts no more of them. Idempotent; never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.flush();
+    await this.#release();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  #flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    // Lines that arrive during a write are written together in the next one; otherwise a slow disk would fall further
-    // and further behind.
-    if (!this.#isWriting) this.#writing = this.#writeWaiting();
+  /** Writes what is buffered after the delay, also if lines arrive during a write. */
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#writing !== undefined) return;
+    this.#timer = setTimeout(() => void this.#write(), this.#options.delayMs ?? DEFAULT_DELAY_MS);
+    // The owner closes the journal; a pending line does not keep the process alive.
+    this.#timer.unref();
+  }
+
+  /** Writes what is buffered now, unless a write is in progress. Never rejects. */
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeWaiting().finally(() => {
+      this.#writing = undefined;
+      if (this.#waiting.length > 0) this.#schedule();
+    });
+    return this.#writing;
   }
 
   async #writeWaiting(): Promise<void> {
-    this.#isWriting = true;
-    while (this.#waiting.length > 0) {
-      const text = this.#waiting.join("");
-      this.#waiting = [];
-      this.#waitingBytes = 0;
-      try {
-        await this.#append(text);
-        this.#isFailing = false;
-      } catch (error) {
-        this.#pausedUntilMs = performance.now() + PAUSE_MS;
-        if (!this.#isFailing) this.#options.onProblem?.(error);
-        this.#isFailing = true;
-      }
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const text = this.#waiting.join("");
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    try {
+      await this.#append(text);
+      this.#isFailing = false;
+    } catch (error) {
+      await this.#release();
+      this.#pausedUntilMs = performance.now() + PAUSE_MS;
+      if (!this.#isFailing) this.#options.onProblem?.(error);
+      this.#isFailing = true;
     }
-    this.#isWriting = false;
   }
 
   async #append(text: string): Promise<void> {
+    const file = await this.#current();
+    const bytes = Buffer.from(this.#isTorn ? `\n${text}` : text);
+    // A single write: the OS appends it atomically, even if other processes write too.
+    const { bytesWritten } = await file.write(bytes);
+    this.#isTorn = bytesWritten < bytes.length;
+    if (this.#isTorn) throw new Error("The line was only partly written to disk.");
+  }
+
+  /**
+   * Returns the file to append to. It stays open until it is full, which is also when another process has started the
+   * next one, or until it was deleted.
+   */
+  async #current(): Promise<FileHandle> {
     const { folder, segmentBytes = DEFAULT_SEGMENT_BYTES } = this.#options;
-    makeFolder(folder, 0o700);
-    const found = await listSegments(folder);
-    let number = found.at(-1)?.number ?? 1;
-    for (;;) {
-      // Reopened for each write: another process may have started the next file.
-      const file = await openForAppending(segmentOf(folder, number).path);
-      try {
-        if ((await file.stat()).size >= segmentBytes) {
-          number++;
-          continue;
-        }
-        const bytes = Buffer.from(this.#isTorn ? `\n${text}` : text);
-        // A single write: the OS appends it atomically, even if other processes write too.
-        const { bytesWritten } = await file.write(bytes);
-        this.#isTorn = bytesWritten < bytes.length;
-        if (this.#isTorn) throw new Error("The line was only partly written to disk.");
-        break;
-      } finally {
-        await file.close();
-      }
+    if (this.#open !== undefined) {
+      const { size, nlink } = await this.#open.stat();
+      if (size < segmentBytes && nlink > 0) return this.#open;
+      await this.#release();
     }
-    if (number !== found.at(-1)?.number) await this.#removeOld(number);
+    makeFolder(folder, 0o700);
+    const last = (await listSegments(folder)).at(-1)?.number;
+    for (let number = last ?? 1; ; number++) {
+      const file = await openForAppending(segmentOf(folder, number).path);
+      this.#open = file;
+      if ((await file.stat()).size < segmentBytes) {
+        if (number !== last) await this.#removeOld(number);
+        return file;
+      }
+      await this.#release();
+    }
+  }
+
+  async #release(): Promise<void> {
+    const file = this.#open;
+    this.#open = undefined;
+    // A file that cannot be closed has nothing left to write: the write itself reported what went wrong.
+    await file?.close().catch(() => undefined);
   }
 
   async #removeOld(last: number): Promise<void> {

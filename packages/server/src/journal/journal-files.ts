@@ -54,19 +54,43 @@ export async function listSegments(folder: string): Promise<Segment[]> {
 /** Client and operation names can be arbitrary; this keeps lines short. */
 const MAX_NAME_CHARS = 200;
 
-/** Formats a call as a line, including the line break. */
+/**
+ * Formats a call as a line, including the line break. Every call pays for it, so only the numbers are formatted anew: the
+ * names are those of the call before, and so is the second.
+ */
 export function lineOf(call: CallRecord): string {
   const { atMs, client, operation, durationMs, sizeBytes, outcome, code } = call;
-  const line = {
-    at: new Date(atMs).toISOString(),
-    client: cut(client),
-    op: cut(operation),
-    ms: Math.round(durationMs * 10) / 10,
-    bytes: sizeBytes,
-    outcome,
-    ...(code === undefined ? {} : { code: cut(code) }),
-  };
-  return `${JSON.stringify(line)}\n`;
+  const ms = Math.round(durationMs * 10) / 10;
+  const end = code === undefined ? "}\n" : `,"code":${quoted(code)}}\n`;
+  return `{"at":"${timeOf(atMs)}","client":${quoted(client)},"op":${quoted(operation)},"ms":${ms},"bytes":${sizeBytes},"outcome":"${outcome}"${end}`;
+}
+
+let lastSecond = Number.NaN;
+let secondText = "";
+
+/** The time as in `Date.toISOString`. */
+function timeOf(atMs: number): string {
+  const second = Math.floor(atMs / 1_000);
+  if (second !== lastSecond) {
+    secondText = new Date(second * 1_000).toISOString().slice(0, -4);
+    lastSecond = second;
+  }
+  return `${secondText}${String(Math.floor(atMs) - second * 1_000).padStart(3, "0")}Z`;
+}
+
+/** Maximum number of cached names. */
+const MAX_QUOTED = 256;
+const quotedNames = new Map<string, string>();
+
+/** A name as JSON. */
+function quoted(name: string): string {
+  let text = quotedNames.get(name);
+  if (text !== undefined) return text;
+  text = JSON.stringify(cut(name));
+  if (name.length > MAX_NAME_CHARS) return text;
+  if (quotedNames.size >= MAX_QUOTED) quotedNames.clear();
+  quotedNames.set(name, text);
+  return text;
 }
 
 /** Parses a line; undefined if it is invalid, for example truncated by a full disk. */

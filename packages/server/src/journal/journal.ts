@@ -78,15 +78,9 @@ export class CallLog {
     return ({ value, error, code = error === undefined ? undefined : codeOf(error) }) => {
       const durationMs = Math.round(clock.monotonicMs() - started);
       const outcome = code === undefined ? "ok" : code === "ABORTED" ? "cancelled" : "error";
-      const fields = {
-        operation,
-        durationMs,
-        sizeBytes: sizeOf(value),
-        outcome,
-        ...(code === undefined ? {} : { code }),
-      } as const;
-      journal?.record({ ...fields, atMs, client });
-      logger?.debug("operation", { ...fields, client });
+      const sizeBytes = sizeOf(value);
+      journal?.record({ operation, durationMs, sizeBytes, outcome, code, atMs, client });
+      logger?.debug("operation", { operation, durationMs, sizeBytes, outcome, code, client });
     };
   }
 

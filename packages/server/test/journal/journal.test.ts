@@ -11,8 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FileJournal } from "../../src/journal/file-journal.js";
 import type { CallRecord } from "../../src/journal/journal.js";
 import { followJournal, readJournal } from "../../src/journal/read-journal.js";
@@ -79,6 +80,88 @@ describe("the journal", () => {
     for (const name of names) expect(readFileSync(join(folder, name)).length).toBeLessThan(700);
     const { calls } = await readJournal({ folder, limit: 5 });
     expect(operations(calls)).toEqual(["op35", "op36", "op37", "op38", "op39"]);
+  });
+
+  it("writes a time and names exactly as JSON would, also when they change from line to line", async () => {
+    const journal = new FileJournal({ folder });
+    const times = [0, 7, 999, 1_000, 1_001, 59_999.6, 5].map((ms) => Date.UTC(2026, 10, 15, 6, 30) + ms);
+    const names = ['say "hi"', "back\\slash", "grün 🌲", "a", 'say "hi"', "\ud800", ""];
+    for (const [index, atMs] of times.entries()) journal.record(call(names[index] ?? "", { atMs, client: `${index}` }));
+    await journal.close();
+    const lines = readFileSync(join(folder, "calls-000001.jsonl"), "utf8").trimEnd().split("\n");
+    expect(lines).toEqual(
+      times.map((atMs, index) =>
+        JSON.stringify({
+          at: new Date(atMs).toISOString(),
+          client: `${index}`,
+          op: names[index],
+          ms: 12.3,
+          bytes: 567,
+          outcome: "ok",
+        }),
+      ),
+    );
+  });
+
+  it("keeps names apart, however many there are", async () => {
+    const journal = new FileJournal({ folder });
+    for (let round = 0; round < 2; round++) for (let i = 0; i < 600; i++) journal.record(call(`op${i}`));
+    await journal.close();
+    const expected = Array.from({ length: 1_200 }, (_, i) => `op${i % 600}`);
+    expect(operations((await readJournal({ folder, limit: 2_000 })).calls)).toEqual(expected);
+  });
+
+  it("writes lines that arrive during a write together, after the delay", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      // Every write fills its file, so there is one file for each.
+      const journal = new FileJournal({ folder, segmentBytes: 1, segments: 100 });
+      journal.record(call("first"));
+      vi.advanceTimersByTime(100);
+      journal.record(call("during"));
+      while ((await readJournal({ folder, limit: 9 })).calls.length === 0) await setImmediate();
+      for (const operation of ["after", "later"]) {
+        await setImmediate();
+        journal.record(call(operation));
+      }
+      vi.advanceTimersByTime(100);
+      await journal.close();
+      const written = readdirSync(folder)
+        .sort()
+        .map((name) => readFileSync(join(folder, name), "utf8").trimEnd().split("\n"));
+      expect(written.map((lines) => lines.map((line) => JSON.parse(line).op))).toEqual([
+        ["first"],
+        ["during", "after", "later"],
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("moves on to the file that another process has started", async () => {
+    const journal = new FileJournal({ folder, segmentBytes: 500 });
+    journal.record(call("ours"));
+    await journal.flush();
+    const other = new FileJournal({ folder, segmentBytes: 500 });
+    for (let i = 0; i < 5; i++) {
+      other.record(call(`other${i}`));
+      await other.flush();
+    }
+    journal.record(call("ours again"));
+    await Promise.all([journal.close(), other.close()]);
+    const last = readdirSync(folder).sort().at(-1) ?? "";
+    expect(last).toBe("calls-000002.jsonl");
+    expect(readFileSync(join(folder, last), "utf8")).toContain('"ours again"');
+  });
+
+  it("creates its folder again if it is deleted while the journal is open", async () => {
+    const journal = new FileJournal({ folder });
+    journal.record(call("lost"));
+    await journal.flush();
+    rmSync(folder, { recursive: true });
+    journal.record(call("kept"));
+    await journal.close();
+    expect(operations((await readJournal({ folder, limit: 10 })).calls)).toEqual(["kept"]);
   });
 
   it("truncates long names and removes line breaks and control characters from them", async () => {
