@@ -108,8 +108,16 @@ export const LAYERS = {
     },
   },
   cli: {
-    message: "",
-    imports: undefined,
+    message: "cli imports the other packages; the native libraries it declares are only for the bundle.",
+    imports: [
+      "@trunkline/*",
+      "@trunkline/client/*",
+      "@trunkline/core/*",
+      "@trunkline/server/*",
+      "@trunkline/store/*",
+      "@swc/wasm-typescript",
+      "commander",
+    ],
     folders: {
       terminal: [],
       install: [],

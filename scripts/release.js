@@ -63,8 +63,12 @@ export function publishOrder(packages) {
  */
 export function packageProblems(files) {
   const packed = new Set(files);
-  const unwanted = files.filter((file) => /(^|\/)(test|node_modules)\/|\.test\.|\.tsbuildinfo$|\.env$/.test(file));
-  const missing = ["package.json", "dist/index.js", "dist/index.d.ts"].filter((file) => !packed.has(file));
+  const unwanted = files.filter((file) =>
+    /(^|\/)(test|node_modules)\/|\.test\.|\.tsbuildinfo$|^bundle\/inputs\.json$|\.env$/.test(file),
+  );
+  const wanted = ["package.json", "dist/index.js", "dist/index.d.ts"];
+  if (packed.has("bin/trunkline.cjs")) wanted.push("bundle/main.cjs");
+  const missing = wanted.filter((file) => !packed.has(file));
   const stale = files.filter((file) => file.startsWith("dist/") && !packed.has(sourceOf(file)));
   const unbuilt = files.filter((file) => /^src\/.*\.ts$/.test(file) && !packed.has(outputOf(file)));
   return [

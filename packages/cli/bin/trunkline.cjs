@@ -2,7 +2,11 @@
 // The entry point. It is CommonJS and committed without a build step: it must be executable and linkable before the
 // first build, and it answers --version without loading the ES module loader, which would double the time.
 "use strict";
+const { existsSync, readFileSync, statSync } = require("node:fs");
 const { join } = require("node:path");
+
+const BUNDLE = join(__dirname, "..", "bundle");
+const BUILD = join(__dirname, "..", "dist", "main.js");
 
 const args = process.argv.slice(2);
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
@@ -10,11 +14,24 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
 } else {
   // Node 22 caches compiled code between runs; Node 20 cannot.
   require("node:module").enableCompileCache?.();
-  const main = join(__dirname, "..", "dist", "main.js");
-  if (require("node:fs").existsSync(main)) {
-    void import(require("node:url").pathToFileURL(main).href);
+  if (hasCurrentBundle()) {
+    require("../bundle/main.cjs");
+  } else if (existsSync(BUILD)) {
+    void import(require("node:url").pathToFileURL(BUILD).href);
   } else {
     console.error("trunkline is not built yet. Run: npm run build");
     process.exitCode = 1;
   }
+}
+
+/**
+ * Whether to run the bundle. In a checkout, only if nothing was compiled or installed since it was made; an installed
+ * package has no inputs.json.
+ */
+function hasCurrentBundle() {
+  const inputs = join(BUNDLE, "inputs.json");
+  if (!existsSync(inputs)) return existsSync(join(BUNDLE, "main.cjs"));
+  return JSON.parse(readFileSync(inputs, "utf8")).every(
+    ({ file, changedMs }) => statSync(join(BUNDLE, file), { throwIfNoEntry: false })?.mtimeMs === changedMs,
+  );
 }

@@ -8,10 +8,11 @@ import { processIo } from "./terminal/process-io.js";
 const LAST_WORDS_MS = 500;
 
 const interrupts = new Interrupts((signal) => void process.emit(signal));
-const exitCode = await run();
-process.exitCode = exitCode;
-// Unread output would keep the process alive forever.
-if (interrupts.signal.aborted) setTimeout(() => process.exit(exitCode), LAST_WORDS_MS).unref();
+void run().then((exitCode) => {
+  process.exitCode = exitCode;
+  // Unread output would keep the process alive forever.
+  if (interrupts.signal.aborted) setTimeout(() => process.exit(exitCode), LAST_WORDS_MS).unref();
+});
 
 async function run(): Promise<number> {
   // The first Ctrl-C stops the work cleanly; the second ends it at once.

@@ -173,7 +173,7 @@ async function open(data: WorkerStart): Promise<Opened> {
       let preparers: Promise<Preparers> | undefined;
       const prepareElsewhere: PrepareElsewhere = async (indexer, range, signal) => {
         preparers ??= import("./engine/threads/preparer.js").then(
-          (module) => new module.Preparers(new URL(import.meta.url), folder, MOST_PREPARERS),
+          (module) => new module.Preparers(new URL("./store-thread.js", import.meta.url), folder, MOST_PREPARERS),
         );
         return await (await preparers).prepare({ indexer, range }, signal);
       };

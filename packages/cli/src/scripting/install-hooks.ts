@@ -34,7 +34,7 @@ export function installHooks({ packageUrl, entry }: Pick<HookData, "packageUrl" 
   };
   port1.on("message", take);
   port1.unref();
-  nodeModule.register("./hooks-thread.js", import.meta.url, {
+  nodeModule.register(new URL("./hooks-thread.js", import.meta.url), {
     data: { packageUrl, entry, port: port2, mapsOn } satisfies HookData,
     transferList: [port2],
   });

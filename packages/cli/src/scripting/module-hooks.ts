@@ -43,9 +43,9 @@ export function createHooks(data: HookData, tell: (message: HookMessage) => void
   const { entry, packageUrl } = data;
   return {
     resolve<T>(specifier: string, context: ResolveContext, next: (specifier: string, context: ResolveContext) => T) {
-      if (specifier === "trunkline")
-        return { url: packageUrl, format: "module", shortCircuit: true } satisfies Resolved;
-      if (OWN_PACKAGE.test(specifier)) return next(specifier, { ...context, parentURL: packageUrl });
+      if (specifier === "trunkline") return next(packageUrl, context);
+      if (OWN_PACKAGE.test(specifier))
+        return next(ownPackage(specifier, packageUrl), { ...context, parentURL: packageUrl });
       // The script is not in a file, or its file has no extension, so Node's own rules do not apply.
       if (specifier === entry.url) return { url: specifier, format: null, shortCircuit: true } satisfies Resolved;
       return next(presentFile(specifier, context.parentURL) ?? specifier, context);
@@ -67,6 +67,16 @@ export function createHooks(data: HookData, tell: (message: HookMessage) => void
       return { format: "module", source: code, shortCircuit: true };
     },
   };
+}
+
+/**
+ * The bundled command contains our packages: `@trunkline/client/config` is `client-config.cjs` next to its own module.
+ * A script gets those, so that its `TrunklineError` is the one that the command throws.
+ */
+function ownPackage(specifier: string, packageUrl: string): string {
+  if (!packageUrl.endsWith(".cjs")) return specifier;
+  const bundled = new URL(`${specifier.replace("@trunkline/", "").replaceAll("/", "-")}.cjs`, packageUrl);
+  return statSync(bundled, { throwIfNoEntry: false }) === undefined ? specifier : bundled.href;
 }
 
 /**

@@ -3,9 +3,11 @@ import { inspect } from "node:util";
 import { isTrunklineError } from "@trunkline/core";
 
 /** Stack frames of Node and of the command around the script, which do not help the reader. */
-const AROUND = /\n\s+at [^\n]*(?:\bnode:(?:internal|diagnostics_channel)|\/dist\/scripting\/)[^\n]*/g;
+const AROUND =
+  /\n\s+at [^\n]*(?:\bnode:(?:internal|diagnostics_channel)|\/dist\/scripting\/|\/bundle\/(?:cli-scripting-|hooks-thread\.))[^\n]*/g;
 /** From here down, the frames belong to the command that runs the script. */
-const BELOW = /\n\s+at [^\n]*\/dist\/commands\/run\/run\.js:[\s\S]*?(?=\n(?!\s+at )|$)/g;
+const BELOW =
+  /\n\s+at [^\n]*\/(?:dist\/commands\/run\/run\.js|bundle\/cli-commands-run-run-[^/]*\.cjs):[\s\S]*?(?=\n(?!\s+at )|$)/g;
 
 /** Formats the stack, the causes and the hint. */
 export function shownError(error: unknown): string {

@@ -3,11 +3,7 @@
 import { Worker } from "node:worker_threads";
 import type { CountAnswer, CountRequest } from "./token-worker.js";
 
-// Tests run the TypeScript sources, which a thread cannot load, so the thread runs the build output.
-const WORKER_FILE = new URL(
-  import.meta.url.endsWith(".ts") ? "../../dist/journal/token-worker.js" : "./token-worker.js",
-  import.meta.url,
-);
+const WORKER_FILE = new URL("./token-worker.js", import.meta.url);
 
 const DEFAULT_IDLE_MS = 30_000;
 
