@@ -4,10 +4,11 @@ import { cpus, loadavg, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 
 /**
- * A figure; with `ratio` it is compared with another figure from the same run. `aim` is the maximum ratio. `isBehind`:
- * the other program is better.
- * @typedef {{ what: string, figure: number, unit: string, beside?: string, ratio?: number, aim?: number, isBehind?:
- * boolean }} Row
+ * A figure; with `ratio` it is compared with another figure from the same run, with `ofLimit` also with the physical
+ * limit. `aim` is the maximum ratio, or with `isAtLeast` the minimum. `isBehind`: the other program is better. `before`:
+ * the ratio of another checkout in the same run.
+ * @typedef {{ what: string, figure: number, unit: string, beside?: string, ratio?: number, ofLimit?: number, aim?:
+ * number, isAtLeast?: boolean, isBehind?: boolean, before?: number }} Row
  *
  * Information for the reader: a heading, the workload, versions of the other programs, those that could not be measured
  * and why, and notes.
@@ -38,13 +39,14 @@ export async function timeMs(work) {
 }
 
 /** Whether a row meets its aim; undefined if it has none. @param {Row} row */
-export function meetsAim({ ratio, aim }) {
-  return ratio === undefined || aim === undefined ? undefined : ratio <= aim;
+export function meetsAim({ ratio, aim, isAtLeast = false }) {
+  if (ratio === undefined || aim === undefined) return undefined;
+  return isAtLeast ? ratio >= aim : ratio <= aim;
 }
 
 /** @param {Row} row */
-export function aimText({ aim }) {
-  return aim === undefined ? "" : `at most ${aim}`;
+export function aimText({ aim, isAtLeast = false }) {
+  return aim === undefined ? "" : `at ${isAtLeast ? "least" : "most"} ${aim}`;
 }
 
 /**
@@ -82,6 +84,8 @@ export function report(name, rows, about) {
             aim: aimText(row),
             met: { true: "yes", false: "NO", undefined: "" }[String(meetsAim(row))],
           }),
+      ...(row.before === undefined ? {} : { before: row.before.toFixed(2) }),
+      ...(row.ofLimit === undefined ? {} : { "× the limit": row.ofLimit.toFixed(2) }),
     })),
   );
 }

@@ -4,7 +4,7 @@
 // to a benchmark that runs alone: `npm run bench -- store-grep --files 5000`. `npm run bench -- page` only rewrites the
 // page.
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { benchmarkPage, readResults } from "./page.js";
 import { BENCHMARKS } from "./plan.js";
@@ -18,7 +18,7 @@ const options = firstOption === -1 ? [] : args.slice(firstOption);
 
 const isPageOnly = names.length === 1 && names[0] === "page";
 const failed = isPageOnly ? [] : runAll(chosenBenchmarks());
-writeFileSync(PAGE, benchmarkPage(readResults()));
+writeFileSync(PAGE, benchmarkPage(readResults(), existsSync(PAGE) ? readFileSync(PAGE, "utf8") : ""));
 console.log("\nWrote docs/benchmarks.md.");
 if (failed.length > 0) console.error(`Failed: ${failed.join(", ")}`);
 process.exitCode = failed.length > 0 ? 1 : 0;

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startServer } from "../../test/servers/start.js";
+import { besideTheBest } from "../gateways/beside.js";
 import { upstream } from "../gateways/gateways.js";
 import { SECRETS, seen } from "../gateways/secrets.js";
 import { plainEnvironment } from "../gateways/started.js";
@@ -17,11 +18,16 @@ const { values } = parseArgs({ options: { rounds: { type: "string", default: "7"
 const rounds = Number(values.rounds);
 const MANY = 8;
 
+/** @typedef {import("../peers/peers.js").Peer} Peer */
+
+/** @type {Peer} */
+const OURS = { name: "trunkline", version: "", command: process.execPath, args: [COMMAND] };
+
 const folder = mkdtempSync(join(tmpdir(), "trunkline-bench-"));
 const env = { ...plainEnvironment(folder), TRUNKLINE_HOME: join(folder, "home"), ...SECRETS };
 
 /**
- * Writes a config file that both programs read; `imports` keeps mcporter from reading editors' files. @param {string}
+ * Writes a config file that all of them read; `imports` keeps mcporter from reading editors' files. @param {string}
  * name @param {Record<string, object>} servers
  */
 function configuration(name, servers) {
@@ -30,10 +36,10 @@ function configuration(name, servers) {
   return file;
 }
 
-/** Returns what a command prints. @param {readonly string[]} args @returns {Promise<string>} */
-function run(args) {
+/** Returns what a command prints. @param {string} command @param {readonly string[]} args @returns {Promise<string>} */
+function run(command, args) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
     let printed = "";
     let said = "";
     child.stdout.setEncoding("utf8").on("data", (chunk) => {
@@ -50,7 +56,7 @@ function run(args) {
 }
 
 /**
- * The same work for both programs, and a check of the output.
+ * The same work for all programs, and a check of the output.
  * @typedef {{ what: string, ours: string[], theirs: string[], isRight: (printed: string) => boolean }} Task
  */
 
@@ -91,66 +97,60 @@ function tasks(url) {
   ];
 }
 
-/** @param {string[]} args @param {Task["isRight"]} isRight */
-async function timed(args, isRight) {
+/** @param {Peer} program @param {string[]} args @param {Task["isRight"]} isRight */
+async function timed(program, args, isRight) {
   let printed = "";
   const ms = await timeMs(async () => {
-    printed = await run(args);
+    printed = await run(program.command, [...program.args, ...args]);
   });
   if (!isRight(printed)) throw new Error(`${args.join(" ")} printed the wrong output: ${printed}`);
   return ms;
 }
 
-/** @param {Task} task @param {readonly string[] | undefined} theirCommand @returns {Promise<import("../report.js").Row[]>} */
-async function measure({ what, ours, theirs, isRight }, theirCommand) {
-  /** @type {number[]} */
-  const ourTimes = [];
-  /** @type {number[]} */
-  const theirTimes = [];
+/** @param {Task} task @param {readonly Peer[]} peers @returns {Promise<import("../report.js").Row[]>} */
+async function measure({ what, ours, theirs, isRight }, peers) {
+  const programs = [OURS, ...peers].map((program) => ({ program, times: /** @type {number[]} */ ([]) }));
   // The first round warms up the file cache.
   for (let round = 0; round <= rounds; round += 1) {
-    const ourMs = await timed([COMMAND, ...ours], isRight);
-    if (round > 0) ourTimes.push(ourMs);
-    if (theirCommand === undefined) continue;
-    const theirMs = await timed([...theirCommand, ...theirs], isRight);
-    if (round > 0) theirTimes.push(theirMs);
+    for (const { program, times } of programs) {
+      const ms = await timed(program, program === OURS ? ours : theirs, isRight);
+      if (round > 0) times.push(ms);
+    }
   }
-  const figure = median(ourTimes);
-  const row = { what: `${what}: trunkline`, figure, unit: "ms" };
-  if (theirCommand === undefined) return [row];
-  const their = median(theirTimes);
-  return [
-    { ...row, beside: "mcporter", ratio: figure / their, isBehind: figure > their },
-    { what: `${what}: mcporter`, figure: their, unit: "ms" },
-  ];
+  const figures = programs.map(({ program, times }) => ({
+    name: program.name,
+    role: program === OURS ? /** @type {const} */ ("ours") : /** @type {const} */ ("peer"),
+    figure: median(times),
+  }));
+  return besideTheBest(figures, { what, unit: "ms", best: "least" });
 }
 
-/** @param {readonly string[] | undefined} theirCommand @returns {Promise<import("../report.js").Row[]>} */
-async function leaked(theirCommand) {
+/** @param {readonly Peer[]} peers @returns {Promise<import("../report.js").Row[]>} */
+async function leaked(peers) {
   const one = configuration("one", { upstream: upstream() });
-  const unit = `of ${Object.keys(SECRETS).length}`;
-  const what = "secrets the server can read";
-  const ours = await run([COMMAND, "call", "--mcp", one, "upstream.environment"]);
-  const rows = [{ what: `${what}: trunkline`, figure: seen(ours, SECRETS), unit }];
-  if (theirCommand !== undefined) {
-    const theirs = await run([...theirCommand, "--config", one, "call", "upstream.environment"]);
-    rows.push({ what: `${what}: mcporter`, figure: seen(theirs, SECRETS), unit });
+  const rows = [];
+  for (const program of [OURS, ...peers]) {
+    const args = program === OURS ? ["call", "--mcp", one] : ["--config", one, "call"];
+    const printed = await run(program.command, [...program.args, ...args, "upstream.environment"]);
+    const unit = `of ${Object.keys(SECRETS).length}`;
+    rows.push({ what: `secrets the server can read: ${program.name}`, figure: seen(printed, SECRETS), unit });
   }
   return rows;
 }
 
-const mcporter = npmPeer("mcporter");
-const theirCommand = isAbsent(mcporter) ? undefined : mcporter.args;
+const found = [npmPeer("mcporter"), npmPeer("mcporter", "node24")].filter((peer) => peer !== undefined);
+const peers = found.flatMap((peer) => (isAbsent(peer) ? [] : [peer]));
 const server = await startServer("hello");
 try {
   /** @type {import("../report.js").Row[]} */
   const rows = [];
-  for (const task of tasks(server.url)) rows.push(...(await measure(task, theirCommand)));
-  rows.push(...(await leaked(theirCommand)));
+  for (const task of tasks(server.url)) rows.push(...(await measure(task, peers)));
+  rows.push(...(await leaked(peers)));
   report("caller", rows, {
     title: "Callers: one command from start to end",
-    workload: `A command that connects, does one thing and exits, ${rounds} times alternating, after one warm-up. Both programs read the same configuration, and every output is checked: the text of a call must be the same, and a list must contain every tool. A ratio below 1 means Trunkline is faster.`,
-    ...(isAbsent(mcporter) ? { absent: [mcporter] } : { versions: { mcporter: mcporter.version } }),
+    workload: `A command that connects, does one thing and exits, ${rounds} times alternating, after one warm-up. All programs read the same configuration, and every output is checked: the text of a call must be the same, and a list must contain every tool. A ratio below 1 means Trunkline is faster.`,
+    versions: Object.fromEntries(peers.map(({ name, version }) => [name, version])),
+    absent: found.filter(isAbsent),
     notes: [
       "mcporter lists one server with `mcporter list <server>` and several with `mcporter list --json`, because without --json it prints only their number. Its daemon is not used: it only keeps servers running that are marked for it.",
     ],

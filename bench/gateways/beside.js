@@ -1,6 +1,14 @@
-// Turns the figures of several programs into rows. Our figures are compared with the best of the other programs.
+// Turns the figures of several programs into rows. Our figures are compared with the best of the other programs, and
+// all figures with the limit.
 
-/** @typedef {{ name: string, isOurs: boolean, figure: number }} Figure */
+/** @typedef {import("./gateways.js").Gateway["role"]} Role */
+/** @typedef {{ name: string, role: Role, figure: number }} Figure */
+
+/** Returns the best figure of the other programs. @param {readonly Figure[]} figures @param {"least" | "most"} best */
+export function bestPeer(figures, best) {
+  const peers = figures.filter(({ role }) => role === "peer").sort((a, b) => a.figure - b.figure);
+  return best === "least" ? peers[0] : peers.at(-1);
+}
 
 /**
  * @param {readonly Figure[]} figures
@@ -8,12 +16,20 @@
  * @returns {import("../report.js").Row[]}
  */
 export function besideTheBest(figures, { what, unit, best }) {
-  const others = figures.filter(({ isOurs }) => !isOurs).sort((a, b) => a.figure - b.figure);
-  const ahead = best === "least" ? others[0] : others.at(-1);
-  return figures.map(({ name, isOurs, figure }) => {
+  const ahead = bestPeer(figures, best);
+  const limit = figures.find(({ role }) => role === "limit");
+  return figures.map(({ name, role, figure }) => {
     const row = { what: `${what}: ${name}`, figure, unit };
-    if (!isOurs || ahead === undefined) return row;
+    if (role === "limit") return row;
+    const ofLimit = limit === undefined || !Number.isFinite(limit.figure) ? {} : { ofLimit: figure / limit.figure };
+    if (role === "peer" || ahead === undefined) return { ...row, ...ofLimit };
     const isBehind = best === "least" ? figure > ahead.figure : figure < ahead.figure;
-    return { ...row, beside: `${ahead.name}, the best of the others`, ratio: figure / ahead.figure, isBehind };
+    return {
+      ...row,
+      ...ofLimit,
+      beside: `${ahead.name}, the best of the others`,
+      ratio: figure / ahead.figure,
+      isBehind,
+    };
   });
 }

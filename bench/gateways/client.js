@@ -1,6 +1,7 @@
-// A minimal MCP client, so that the gateway dominates the measurement: node:http with keep-alive. It speaks Streamable
-// HTTP with a session, with JSON or event-stream responses, and HTTP+SSE for gateways that support nothing newer.
-import { Agent, request } from "node:http";
+// A minimal MCP client, so that the gateway dominates the measurement: an undici pool. It speaks Streamable HTTP with a
+// session, with JSON or event-stream responses, and HTTP+SSE for gateways that support nothing newer.
+import { request } from "node:http";
+import { Pool } from "../undici.js";
 import { eventReader } from "./events.js";
 
 /** The newest revision with a handshake. All of the programs speak it, or negotiate an older one. */
@@ -43,15 +44,14 @@ export async function connect(url, transport) {
 
 /** @param {string} url @returns {Connecting} */
 function overStreamable(url) {
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 128 });
+  const target = targetAt(url);
   /** @type {Record<string, string>} */
   const headers = {};
   let ids = 0;
   return {
     ask: async (method, params = {}, timeoutMs = 60_000) => {
       const id = ids++;
-      const sent = post(url, { id, method, params }, { agent, headers, timeoutMs });
-      const { answer, session } = await sent;
+      const { answer, session } = await post(target, { id, method, params }, { headers, timeoutMs });
       if (session !== undefined && method === "initialize") {
         headers["mcp-session-id"] = session;
         headers["mcp-protocol-version"] = REVISION;
@@ -59,15 +59,14 @@ function overStreamable(url) {
       return resultOf(answer);
     },
     notify: async (method) => {
-      await post(url, { method }, { agent, headers, timeoutMs: 10_000 });
+      await post(target, { method }, { headers, timeoutMs: 10_000 });
     },
-    close: () => agent.destroy(),
+    close: () => void target.pool.destroy(),
   };
 }
 
 /** @param {string} url @returns {Promise<Connecting>} */
 async function overEvents(url) {
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 128 });
   /** @type {Map<number, (answer: Answer) => void>} */
   const waiting = new Map();
   const stream = request(url, { headers: { accept: "text/event-stream" } });
@@ -88,7 +87,7 @@ async function overEvents(url) {
     });
     stream.end();
   });
-  const target = new URL(await endpoint, url).href;
+  const target = targetAt(new URL(await endpoint, url).href);
   let ids = 0;
   return {
     ask: async (method, params = {}, timeoutMs = 60_000) => {
@@ -102,7 +101,7 @@ async function overEvents(url) {
       try {
         const [answer] = await Promise.all([
           answered,
-          post(target, { id, method, params }, { agent, headers: {}, timeoutMs }),
+          post(target, { id, method, params }, { headers: {}, timeoutMs }),
         ]);
         return resultOf(answer);
       } finally {
@@ -111,11 +110,11 @@ async function overEvents(url) {
       }
     },
     notify: async (method) => {
-      await post(target, { method }, { agent, headers: {}, timeoutMs: 10_000 });
+      await post(target, { method }, { headers: {}, timeoutMs: 10_000 });
     },
     close: () => {
       stream.destroy();
-      agent.destroy();
+      void target.pool.destroy();
     },
   };
 }
@@ -126,67 +125,66 @@ function resultOf(answer) {
   throw new NoAnswer("refused", answer?.error?.message ?? "an empty response");
 }
 
+/** @typedef {{ pool: import("undici").Pool, path: string }} Target */
+
+/** @param {string} url @returns {Target} */
+function targetAt(url) {
+  const { origin, pathname, search } = new URL(url);
+  return { pool: new Pool(origin, { pipelining: 1 }), path: `${pathname}${search}` };
+}
+
 /**
- * @param {string} url
+ * @param {Target} target
  * @param {{ id?: number, method: string, params?: object }} message
- * @param {{ agent: Agent, headers: Record<string, string>, timeoutMs: number }} options
+ * @param {{ headers: Record<string, string>, timeoutMs: number, isRetry?: boolean }} options
  * @returns {Promise<{ answer?: Answer, session?: string }>}
  */
-function post(url, message, { agent, headers, timeoutMs }) {
-  const body = JSON.stringify({ jsonrpc: "2.0", ...message });
-  const { hostname, port, pathname, search } = new URL(url);
-  return new Promise((resolve, reject) => {
-    const sent = request({
-      hostname,
-      port,
-      path: `${pathname}${search}`,
+async function post({ pool, path }, message, { headers, timeoutMs, isRetry = false }) {
+  try {
+    const response = await pool.request({
+      path,
       method: "POST",
-      agent,
-      timeout: timeoutMs,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
       headers: {
         "content-type": "application/json",
-        "content-length": Buffer.byteLength(body),
         accept: "application/json, text/event-stream",
         ...headers,
       },
+      body: JSON.stringify({ jsonrpc: "2.0", ...message }),
     });
-    sent.on("error", (/** @type {NodeJS.ErrnoException} */ error) => {
-      // A server may close an idle connection just as it is reused.
-      const isStale = sent.reusedSocket && error.code === "ECONNRESET";
-      if (isStale) resolve(post(url, message, { agent, headers, timeoutMs }));
-      else reject(error instanceof NoAnswer ? error : new NoAnswer("http", error.message));
+    const session = response.headers["mcp-session-id"];
+    const found = typeof session === "string" ? { session } : {};
+    const type = String(response.headers["content-type"] ?? "");
+    if (type.startsWith("text/event-stream")) return { answer: await eventFor(message.id, response.body), ...found };
+    const text = await response.body.text();
+    if (response.statusCode === 404) throw new NoAnswer("session", text);
+    if (response.statusCode >= 300) throw new NoAnswer("http", `${response.statusCode} ${text}`);
+    return type.startsWith("application/json") && text !== "" ? { answer: JSON.parse(text), ...found } : found;
+  } catch (error) {
+    if (error instanceof NoAnswer || !(error instanceof Error)) throw error;
+    const code = "code" in error ? String(error.code) : "";
+    // A server may close an idle connection just as it is reused.
+    if (!isRetry && (code === "UND_ERR_SOCKET" || code === "ECONNRESET"))
+      return await post({ pool, path }, message, { headers, timeoutMs, isRetry: true });
+    const isLate = code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT";
+    throw isLate ? new NoAnswer("timeout", `no response in ${timeoutMs} ms`) : new NoAnswer("http", error.message);
+  }
+}
+
+/**
+ * Reads a stream until it brings this answer, no matter when the stream ends. @param {number | undefined} id @param
+ * {import("node:stream").Readable} body @returns {Promise<Answer>}
+ */
+function eventFor(id, body) {
+  return new Promise((resolve, reject) => {
+    const read = eventReader((data) => {
+      /** @type {Answer} */
+      const answer = JSON.parse(data);
+      if (answer.id === id) resolve(answer);
     });
-    sent.on("timeout", () => sent.destroy(new NoAnswer("timeout", `no response in ${timeoutMs} ms`)));
-    sent.on("response", (response) => {
-      const status = response.statusCode ?? 0;
-      const session = response.headers["mcp-session-id"];
-      const found = typeof session === "string" ? { session } : {};
-      response.setEncoding("utf8");
-      response.on("error", (error) => reject(new NoAnswer("http", error.message)));
-      // A response counts as soon as it has arrived, no matter when the stream ends.
-      if (response.headers["content-type"]?.startsWith("text/event-stream")) {
-        response.on(
-          "data",
-          eventReader((data) => {
-            /** @type {Answer} */
-            const answer = JSON.parse(data);
-            if (answer.id === message.id) resolve({ answer, ...found });
-          }),
-        );
-        response.on("end", () => reject(new NoAnswer("http", "the stream ended without a response")));
-        return;
-      }
-      /** @type {string[]} */
-      const chunks = [];
-      response.on("data", (chunk) => chunks.push(chunk));
-      response.on("end", () => {
-        const text = chunks.join("");
-        if (status === 404) return reject(new NoAnswer("session", text));
-        if (status >= 300) return reject(new NoAnswer("http", `${status} ${text}`));
-        const isJson = response.headers["content-type"]?.startsWith("application/json") && text !== "";
-        resolve(isJson ? { answer: JSON.parse(text), ...found } : found);
-      });
-    });
-    sent.end(body);
+    body.setEncoding("utf8").on("data", read);
+    body.once("error", reject);
+    body.once("end", () => reject(new NoAnswer("http", "the stream ended without a response")));
   });
 }

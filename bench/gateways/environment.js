@@ -1,9 +1,10 @@
 // Measures which of a gateway's environment variables its upstream server can read. The configuration passes none on.
 import { report } from "../report.js";
 import { CONFIGURATIONS, startAll } from "./gateways.js";
+import { only } from "./options.js";
 import { SECRETS, seen, USUAL } from "./secrets.js";
 
-const { running, versions, absent, stop } = await startAll({ ...SECRETS, ...USUAL });
+const { running, versions, absent, stop } = await startAll({ env: { ...SECRETS, ...USUAL }, only });
 try {
   /** @type {import("../report.js").Row[]} */
   const rows = [];

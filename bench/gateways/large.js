@@ -5,7 +5,7 @@ import { median, report, timeMs } from "../report.js";
 import { besideTheBest } from "./beside.js";
 import { bigText } from "./big-text.js";
 import { CONFIGURATIONS, composite, executeCall, startAll } from "./gateways.js";
-import { rounds } from "./options.js";
+import { only, rounds } from "./options.js";
 
 const BYTES = 5_000_000;
 
@@ -26,7 +26,7 @@ async function fetchWhole({ client }, answer) {
   return String(contents[0].text);
 }
 
-const { running, versions, absent, stop } = await startAll();
+const { running, versions, absent, stop } = await startAll({ only });
 try {
   /** @type {Map<Running, { times: number[], answer: string }>} */
   const measured = new Map(running.map((each) => [each, { times: [], answer: "" }]));

@@ -4,8 +4,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { median, report } from "../report.js";
 import { besideTheBest } from "./beside.js";
 import { NoAnswer } from "./client.js";
-import { CONFIGURATIONS, startAll, ToolFailed } from "./gateways.js";
-import { rounds } from "./options.js";
+import { CONFIGURATIONS, startAll } from "./gateways.js";
+import { only, rounds } from "./options.js";
+import { ToolFailed } from "./tool-call.js";
 
 const GIVE_UP_MS = 30_000;
 const CALL_TIMEOUT_MS = 2_000;
@@ -57,7 +58,7 @@ async function reconnects(running) {
   }
 }
 
-const { running, versions, absent, stop } = await startAll();
+const { running, versions, absent, stop } = await startAll({ only });
 try {
   /** @type {Map<Running, Outcome[]>} */
   const outcomes = new Map(running.map((each) => [each, []]));

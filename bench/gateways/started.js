@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect, NoAnswer } from "./client.js";
+import { processTree } from "./processes.js";
 
 const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 6_000;
@@ -81,10 +82,13 @@ export async function startProcess({ command, args, url, transport, folder, env 
     connect: () => connect(url, transport),
     ended: () => end,
     stop: async () => {
+      const tree = child.pid === undefined || end !== undefined ? [] : processTree(child.pid);
       child.kill("SIGTERM");
       const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
       await exited;
       clearTimeout(timer);
+      // Some leave processes behind: mcporter a daemon, others their servers.
+      for (const pid of tree.filter((each) => each !== child.pid)) endProcess(pid);
       rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };
@@ -97,6 +101,15 @@ export async function startProcess({ command, args, url, transport, folder, env 
     await delay(100);
   }
   return started;
+}
+
+/** @param {number} pid */
+function endProcess(pid) {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }
 
 /** @param {Pick<Started, "connect">} started @param {number} count */

@@ -10,7 +10,7 @@ import { catalogueFile, readServers } from "../catalogue.js";
 import { report } from "../report.js";
 import { besideTheBest } from "./beside.js";
 import { allGateways, upstream } from "./gateways.js";
-import { tools as named } from "./options.js";
+import { tools as named, only } from "./options.js";
 
 const COUNTS = [1, 4, 70];
 /** How many lists are fetched through a single-server gateway, to check that it passes them on unchanged. */
@@ -33,7 +33,7 @@ if (file === undefined) {
 /** @param {string} catalogue */
 async function measure(catalogue) {
   const listed = readServers(catalogue);
-  const { gateways, versions, absent } = allGateways();
+  const { gateways, versions, absent } = allGateways({ only });
   const servers = await serveAll(catalogue);
   try {
     const holdOne = gateways.filter(({ holdsMany }) => !holdsMany);

@@ -1,7 +1,7 @@
 // The upstream server of every gateway, written without an SDK to use few resources. Over stdio it has the tools
 // `echo`, `big`, `pid` and `environment`; with --catalogue <file> --server <name> it has the tools of that server in
 // the catalogue; with --catalogue <file> --http it serves all servers of the catalogue at once, each at /<name>, and
-// writes its port to stdout.
+// with --http alone itself at /upstream; it writes its port to stdout.
 import { createServer } from "node:http";
 import { parseArgs } from "node:util";
 import { echo } from "../../test/servers/greetings.js";
@@ -103,8 +103,9 @@ function listen(servers) {
   });
 }
 
-if (values.http && values.catalogue !== undefined) listen(serversOf(values.catalogue));
-else {
+if (values.http) {
+  listen(values.catalogue === undefined ? new Map([["upstream", chosen(undefined)]]) : serversOf(values.catalogue));
+} else {
   const upstream = chosen(values.catalogue);
   await readLines(async (message) => {
     const said = await answer(upstream, message);

@@ -7,7 +7,15 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { serverPath } from "../../test/servers/start.js";
 
-export const COMMAND = fileURLToPath(new URL("../../packages/cli/bin/trunkline.cjs", import.meta.url));
+/** This checkout. */
+export const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Returns the command of a checkout. @param {string} checkout */
+export function commandOf(checkout = CHECKOUT) {
+  return join(checkout, "packages/cli/bin/trunkline.cjs");
+}
+
+export const COMMAND = commandOf();
 
 /** Returns the configuration entry of a test server. @param {string} name @param {string[]} args */
 export function entry(name, ...args) {
@@ -34,10 +42,11 @@ export function place(servers) {
  * Starts `trunkline serve --http` and resolves when it is listening.
  * @param {ReturnType<typeof place>} where
  * @param {string[]} args
+ * @param {string} command
  */
-export async function serveHttp({ folder, mcp, env }, args = []) {
+export async function serveHttp({ folder, mcp, env }, args = [], command = COMMAND) {
   const options = ["--no-token", "--port", "0", "--mcp", mcp];
-  const child = spawn(process.execPath, [COMMAND, "serve", "--http", ...options, ...args], {
+  const child = spawn(process.execPath, [command, "serve", "--http", ...options, ...args], {
     cwd: folder,
     env,
     stdio: ["ignore", "ignore", "pipe"],

@@ -1,0 +1,70 @@
+// The load of the gateway benchmarks: a 100-byte echo with a number of calls in flight, through all gateways in turn.
+import { cpuMs } from "./processes.js";
+
+/**
+ * Calls before anything is measured, the same number for every gateway: with fewer, a gateway with more code is still
+ * being optimized when the first row is taken.
+ */
+export const WARM_UP_CALLS = 12_000;
+/** Short, so that other load on the machine affects all of them equally. */
+export const BLOCK_MS = 250;
+const text = "x".repeat(100);
+
+/** @typedef {import("./gateways.js").Running} Running */
+/** @typedef {{ times: number[], tookMs: number, cpuMs: number }} Load of all blocks together */
+
+/** @param {Running} running */
+async function echo({ gateway, client }) {
+  if ((await gateway.call(client, "echo", { text })) !== text) throw new Error(`${gateway.name} does not echo`);
+}
+
+/** @param {Running} running */
+export async function warmUp(running) {
+  let left = WARM_UP_CALLS;
+  const worker = async () => {
+    while (left-- > 0) await echo(running);
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+}
+
+/** @param {Running} running @param {number} inFlight @param {Load} load */
+async function block(running, inFlight, load) {
+  const cpuBefore = cpuMs(running.started.pid);
+  const begun = performance.now();
+  const until = begun + BLOCK_MS;
+  const worker = async () => {
+    for (let started = performance.now(); started < until; started = performance.now()) {
+      await echo(running);
+      load.times.push(performance.now() - started);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+  load.tookMs += performance.now() - begun;
+  load.cpuMs += cpuMs(running.started.pid) - cpuBefore;
+}
+
+/**
+ * Loads each gateway for this long. @param {readonly Running[]} running @param {number} inFlight @param {number}
+ * seconds
+ */
+export async function echoLoads(running, inFlight, seconds) {
+  /** @type {Map<Running, Load>} */
+  const loads = new Map(running.map((each) => [each, { times: [], tookMs: 0, cpuMs: 0 }]));
+  const turns = Math.ceil((seconds * 1_000) / BLOCK_MS);
+  for (let turn = 0; turn < turns; turn += 1) {
+    // Rotates the order, so that no gateway always follows the same one.
+    const order = [...loads].slice(turn % loads.size).concat([...loads].slice(0, turn % loads.size));
+    for (const [each, load] of order) await block(each, inFlight, load);
+  }
+  return loads;
+}
+
+/** @param {Load} load */
+export function callsPerSecond({ times, tookMs }) {
+  return (times.length * 1_000) / tookMs;
+}
+
+/** @param {Load} load */
+export function cpuPerCallUs(load) {
+  return (load.cpuMs * 1_000) / load.times.length;
+}

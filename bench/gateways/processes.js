@@ -1,0 +1,52 @@
+// What a gateway costs its machine: the CPU time and memory of its processes, without the upstream server's. Only Linux
+// reports them; elsewhere the figures are NaN.
+import { readdirSync, readFileSync } from "node:fs";
+
+const isLinux = process.platform === "linux";
+const TICK_MS = 10;
+
+/** Returns the text of a file under /proc; empty when the process has ended. @param {number} pid @param {string} file */
+function read(pid, file) {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Returns a process and everything it started, children first. @param {number} pid @returns {number[]} */
+export function processTree(pid) {
+  if (!isLinux) return [pid];
+  /** @type {string[]} */
+  let threads = [];
+  try {
+    threads = readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+  const children = threads.flatMap((thread) => read(pid, `task/${thread}/children`).split(" ").filter(Boolean));
+  return [...children.flatMap((child) => processTree(Number(child))), pid];
+}
+
+/** Returns the processes of a gateway, without the upstream servers. @param {number} pid */
+function ownProcesses(pid) {
+  return processTree(pid).filter((each) => !read(each, "cmdline").split("\0")[1]?.endsWith("upstream.js"));
+}
+
+/** CPU time that a gateway has used. @param {number} pid */
+export function cpuMs(pid) {
+  if (!isLinux) return Number.NaN;
+  return ownProcesses(pid).reduce((sum, each) => {
+    const fields = read(each, "stat").split(") ")[1]?.split(" ") ?? [];
+    return sum + (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  }, 0);
+}
+
+/** Resident memory of a gateway. @param {number} pid */
+export function residentMB(pid) {
+  if (!isLinux) return Number.NaN;
+  return ownProcesses(pid).reduce((sum, each) => {
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(read(each, "status"))?.[1];
+    return sum + (Number(kib ?? 0) * 1024) / 1e6;
+  }, 0);
+}
