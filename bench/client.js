@@ -1,5 +1,5 @@
-// Measures the client's promises: servers connect in parallel, an expired session costs one reconnect, and calls leak
-// nothing. Options: --servers 30, --delay-ms 8000, --calls 10000.
+// Measures the client's promises: servers connect in parallel, an expired session costs one reconnect, calls leak nothing,
+// and a call of an HTTP server costs little more than undici. Options: --servers 30, --delay-ms 8000, --calls 10000.
 import { getEventListeners } from "node:events";
 import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
@@ -7,6 +7,8 @@ import { runInNewContext } from "node:vm";
 import { startServer } from "../test/servers/start.js";
 import { httpServer, hubOn, stdioServer } from "./in-process.js";
 import { report, timeMs } from "./report.js";
+import { CHECKOUT } from "./server/product.js";
+import { httpCallCosts } from "./speed/http-upstream.js";
 
 const { values } = parseArgs({
   options: {
@@ -109,7 +111,20 @@ const rows = [];
   await hub.close();
 }
 
+{
+  const [limit = Number.NaN, ours = Number.NaN] = await httpCallCosts([CHECKOUT], { rounds: 10, calls: 2_000 });
+  rows.push({ what: "CPU time per call of an HTTP server: the limit, undici alone", figure: limit, unit: "µs" });
+  rows.push({
+    what: "CPU time per call of an HTTP server",
+    figure: ours,
+    unit: "µs",
+    beside: "CPU time per call of an HTTP server: the limit, undici alone",
+    ratio: ours / limit,
+    aim: 2,
+  });
+}
+
 report("client", rows, {
   title: "The client",
-  workload: `${serverCount} servers at once, a session that expires during 100 calls, and ${callCount} calls in groups of 50.`,
+  workload: `${serverCount} servers at once, a session that expires during 100 calls, ${callCount} calls in groups of 50, and calls of an HTTP server, 16 in flight, the least of 10 rounds.`,
 });

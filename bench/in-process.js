@@ -33,9 +33,9 @@ export function sleepingServer(name) {
   return { ...common, lazy: true, name, type: "stdio", command: "never-started", args: [], env: {} };
 }
 
-/** Opens a hub for these servers. @param {readonly ServerDefinition[]} servers */
-export async function hubOn(servers) {
-  const config = {
+/** Returns the configuration of a hub for these servers. @param {readonly ServerDefinition[]} servers */
+export function hubConfig(servers) {
+  return {
     path: "bench.json",
     exists: true,
     files: [],
@@ -45,7 +45,11 @@ export async function hubOn(servers) {
     diagnostics: [],
     secrets: [],
   };
-  return await openHub(config, { env: process.env });
+}
+
+/** Opens a hub for these servers. @param {readonly ServerDefinition[]} servers */
+export async function hubOn(servers) {
+  return await openHub(hubConfig(servers), { env: process.env });
 }
 
 /** Creates a request from one client over stdio. @returns {import("@trunkline/server").Exchange} */

@@ -4,6 +4,7 @@
 
 /** @type {readonly Benchmark[]} */
 export const BENCHMARKS = [
+  { name: "speed", file: "speed/run.js" },
   { name: "gateways", file: "gateways/run.js", options: ["--tools"] },
   { name: "caller", file: "caller/run.js" },
   { name: "tasks", file: "tasks/run.js", options: ["--tools"] },

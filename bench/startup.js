@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { median, report, timeMs } from "./report.js";
+import { coldCall } from "./speed/cold-call.js";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "15" } } });
 const rounds = Number(values.rounds);
@@ -67,6 +68,7 @@ for (let round = 0; round < rounds; round++) {
 }
 rmSync(cwd, { recursive: true, force: true });
 
+const cold = await coldCall({ rounds });
 const empty = median(times.empty);
 const beside = "node -e 0";
 report(
@@ -95,6 +97,14 @@ report(
       unit: "ms",
       beside,
       ratio: median(times.list) / empty,
+    },
+    {
+      what: "trunkline call of a stdio server, which is another Node process",
+      figure: cold.callMs,
+      unit: "ms",
+      beside,
+      ratio: cold.callMs / cold.emptyMs,
+      aim: 3,
     },
     { what: "trunkline --help", figure: median(times.help), unit: "ms", beside, ratio: median(times.help) / empty },
   ],
