@@ -4,7 +4,6 @@
 import {
   type AuthProvider,
   computeScopeUnion,
-  extractWWWAuthenticateParams,
   type FetchLike,
   resourceUrlFromServerUrl,
   UnauthorizedError,
@@ -13,6 +12,7 @@ import type { Logger } from "@trunkline/core";
 import type { ResolveHost } from "@trunkline/core/network";
 import type { SignIn } from "../channel/channel.js";
 import type { HttpServer } from "../config/loaded-config.js";
+import { readChallenge } from "./challenge.js";
 import {
   type CredentialKey,
   type CredentialRecord,
@@ -119,25 +119,33 @@ export class ServerAuth implements AuthProvider {
     return this.#grant?.tokens?.access_token;
   }
 
-  /** Called when the server rejects a request. Resolves if the request is worth retrying. */
-  async onUnauthorized({ response }: { response: Response }): Promise<void> {
-    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
-    this.#challenge = {
-      ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
-      ...(scope === undefined ? {} : { scope }),
-    };
-    const sent = this.#sent.get(response);
+  /** Called when the server refuses a request with this token. Returns whether the request is worth repeating. */
+  async onRefused({
+    challenge,
+    token,
+  }: {
+    challenge: string | undefined;
+    token: string | undefined;
+  }): Promise<boolean> {
+    const { error: _, ...wanted } = readChallenge(challenge);
+    this.#challenge = wanted;
     const current = this.#grant?.tokens?.access_token;
     // Another request with the same old token has already refreshed it.
-    if (current !== undefined && sent !== undefined && current !== sent) return;
+    if (current !== undefined && token !== undefined && current !== token) return true;
     try {
-      await this.#renew(sent);
+      await this.#renew(token);
     } catch (error) {
       throw signInError(error, this.#definition.name);
     }
     const renewed = this.#grant?.tokens?.access_token;
-    this.#isRefused = renewed === undefined || renewed === sent;
-    if (this.#isRefused) throw new UnauthorizedError();
+    this.#isRefused = renewed === undefined || renewed === token;
+    return !this.#isRefused;
+  }
+
+  /** {@link onRefused}, as the SDK's transports call it. */
+  async onUnauthorized({ response }: { response: Response }): Promise<void> {
+    const challenge = response.headers.get("www-authenticate") ?? undefined;
+    if (!(await this.onRefused({ challenge, token: this.#sent.get(response) }))) throw new UnauthorizedError();
   }
 
   /** Returns a fetch that remembers which token a rejected request carried. */
