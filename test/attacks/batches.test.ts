@@ -123,6 +123,10 @@ describe("a model that repeats a key in the text of its arguments", () => {
     ['{"a":{"x":1,"y":{"z":1,"z" : 2}}}', "z"],
     ['{"a":"\\"a\\":","b":["a","a"]}', undefined],
     ['{"a', undefined],
+    [`{${Array.from({ length: 40 }, (_, at) => `"k${at}":{}`).join()}}`, undefined],
+    [`{${Array.from({ length: 40 }, (_, at) => `"k${at}":{}`).join()},"k3":1}`, "k3"],
+    [`{${Array.from({ length: 40 }, (_, at) => `"k${at}":{}`).join()},"k39":1}`, "k39"],
+    ['{"a":[{"b":1}],"b":[[]],"c":{},"b":2}', "b"],
     [`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`, undefined],
   ])("%.40s repeats %s", (text, key) => {
     expect(repeatedKey(text)).toBe(key);

@@ -27,8 +27,8 @@ export class JsonBytes {
 
 /** Serializes a message: as text, or as bytes if its result has {@link JsonBytes} fields. */
 export function encodeMessage(message: OutgoingMessage): string | Uint8Array {
+  if (!hasJsonBytes(message.result)) return JSON.stringify(message);
   const { result, ...envelope } = message;
-  if (!hasJsonBytes(result)) return JSON.stringify(message);
   const large: [string, JsonBytes][] = [];
   const small: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(result)) {

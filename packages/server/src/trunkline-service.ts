@@ -186,11 +186,13 @@ class TrunklineService implements Service {
     if (collisions.length > 0) throw collisionError(collisions);
   }
 
-  async handle(method: string, params: Raw, exchange: Exchange): Promise<Raw> {
+  handle(method: string, params: Raw, exchange: Exchange): Promise<Raw> {
     if (exchange.caller.lasting) this.#callers.hold(exchange);
+    return method === "tools/call" ? this.#call(params, exchange) : this.#answer(method, params, exchange);
+  }
+
+  async #answer(method: string, params: Raw, exchange: Exchange): Promise<Raw> {
     switch (method) {
-      case "tools/call":
-        return await this.#call(params, exchange);
       case "tools/list":
         return { tools: await this.#tools(exchange) };
       case "prompts/list":
@@ -274,22 +276,22 @@ class TrunklineService implements Service {
     await this.close();
   }
 
-  async #call({ name, arguments: args = {} }: Raw, exchange: Exchange): Promise<ToolResult> {
+  #call({ name, arguments: args = {} }: Raw, exchange: Exchange): Promise<ToolResult> {
     if (typeof name !== "string" || !isRecord(args)) {
       const what =
         typeof name !== "string" ? "The tool name is missing." : "The arguments of a tool have to be an object.";
       const refusal = new RpcError(RPC_CODES.invalidParams, what);
       const known = this.#own.get(String(name))?.definition ?? this.#direct?.definition(String(name));
-      return await this.#noted(known?.name, exchange, () => Promise.reject(refusal));
+      return this.#noted(known?.name, exchange, () => Promise.reject(refusal));
     }
     const own = this.#own.get(name);
     // The other tools journal their own calls.
-    if (own === echoTool) return await this.#noted(name, exchange, () => own.call(args as Params, exchange));
-    if (own !== undefined) return await own.call(args as Params, exchange);
-    if (this.#direct !== undefined) return await this.#direct.call(name, args, exchange);
+    if (own === echoTool) return this.#noted(name, exchange, () => own.call(args as Params, exchange));
+    if (own !== undefined) return own.call(args as Params, exchange);
+    if (this.#direct !== undefined) return this.#direct.call(name, args, exchange);
     const known = `Available: ${this.#listed.map(({ definition }) => definition.name).join(", ")}.`;
     const unknown = unknownTool(name, `${known} ${OPERATIONS_HINT}`);
-    return await this.#noted(undefined, exchange, () => Promise.reject(unknown));
+    return this.#noted(undefined, exchange, () => Promise.reject(unknown));
   }
 
   /** Writes one journal line for a call that is not an operation. */

@@ -215,23 +215,35 @@ class Endpoint {
     this.#inFlight += 1;
     this.#responses.add(response);
     response.on("close", () => this.#responses.delete(response));
-    this.#handle(request, response)
-      .catch((error: unknown) => {
-        // The client disconnected while its request was being read: not our failure.
-        if (!request.complete && request.destroyed) return;
-        this.#logger.error("request failed", { error: toTrunklineError(error) });
-        refuse(response, refusal(500, "Internal error."));
-      })
-      .finally(() => {
-        this.#inFlight -= 1;
-        if (this.#inFlight === 0) for (const idle of this.#idle.splice(0)) idle();
-      });
+    void this.#answer(request, response);
   }
 
-  async #handle(request: HttpRequest, response: ServerResponse): Promise<void> {
+  /** Answers a request. Never rejects. */
+  async #answer(request: HttpRequest, response: ServerResponse): Promise<void> {
+    try {
+      await this.#handle(request, response);
+    } catch (error) {
+      // The client disconnected while its request was being read: not our failure.
+      if (!request.complete && request.destroyed) return;
+      this.#logger.error("request failed", { error: toTrunklineError(error) });
+      refuse(response, refusal(500, "Internal error."));
+    } finally {
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0) for (const idle of this.#idle.splice(0)) idle();
+    }
+  }
+
+  /** Not async, like what it calls: every promise on the way of a call is paid for by each call. */
+  #handle(request: HttpRequest, response: ServerResponse): Promise<void> | void {
     const checked = this.#guard.check(request);
-    const unwanted = checked instanceof Promise ? await checked : checked;
-    if (unwanted !== undefined) return this.#turnAway(request, response, unwanted);
+    if (checked === undefined) return this.#route(request, response);
+    if (!(checked instanceof Promise)) return this.#turnAway(request, response, checked);
+    return checked.then((unwanted) =>
+      unwanted === undefined ? this.#route(request, response) : this.#turnAway(request, response, unwanted),
+    );
+  }
+
+  #route(request: HttpRequest, response: ServerResponse): Promise<void> | void {
     // Before the token: a client that looks for an authorization server must find none, and not be asked for a token.
     if (!isEndpointPath(request.url)) {
       return this.#turnAway(request, response, refusal(404, `Not found. MCP is served at ${PATH}.`));
@@ -240,16 +252,11 @@ class Endpoint {
     if (typeof principal !== "string") return this.#turnAway(request, response, principal);
     switch (request.method) {
       case "POST":
-        if (!this.#load.enter(principal)) return this.#turnAway(request, response, TOO_MANY_REQUESTS);
-        try {
-          return await this.#post(request, response, principal);
-        } finally {
-          this.#load.leave(principal);
-        }
+        return this.#post(request, response, principal);
       case "GET":
         return this.#sessions.get(request, response, principal);
       case "DELETE":
-        return await this.#sessions.delete(request, response, principal);
+        return this.#sessions.delete(request, response, principal);
       case "HEAD":
       case "OPTIONS":
         return sendEmpty(response, 405, ALLOWED_METHODS);
@@ -259,16 +266,21 @@ class Endpoint {
   }
 
   async #post(request: HttpRequest, response: ServerResponse, principal: string): Promise<void> {
-    const unfit = checkPostHeaders(request);
-    if (unfit !== undefined) return this.#turnAway(request, response, unfit);
-    const text = await readBody(request, { maxBytes: this.#maxBodyBytes, principal, budget: this.#bodies });
-    if (typeof text !== "string") return this.#turnAway(request, response, text);
-    const value = parseJson(text);
-    if (value === undefined) return refuse(response, NOT_JSON);
-    const repeated = repeatedKeyError(text, value);
-    if (repeated !== undefined) return refuse(response, { status: 400, error: repeated }, answeredId(value));
-    if (isLegacy(request, value)) await this.#sessions.post(request, response, { value, principal });
-    else await this.#modern.post(request, response, { value, principal });
+    if (!this.#load.enter(principal)) return this.#turnAway(request, response, TOO_MANY_REQUESTS);
+    try {
+      const unfit = checkPostHeaders(request);
+      if (unfit !== undefined) return this.#turnAway(request, response, unfit);
+      const text = await readBody(request, { maxBytes: this.#maxBodyBytes, principal, budget: this.#bodies });
+      if (typeof text !== "string") return this.#turnAway(request, response, text);
+      const value = parseJson(text);
+      if (value === undefined) return refuse(response, NOT_JSON);
+      const repeated = repeatedKeyError(text, value);
+      if (repeated !== undefined) return refuse(response, { status: 400, error: repeated }, answeredId(value));
+      const posts = isLegacy(request, value) ? this.#sessions : this.#modern;
+      await posts.post(request, response, { value, principal });
+    } finally {
+      this.#load.leave(principal);
+    }
   }
 
   /**

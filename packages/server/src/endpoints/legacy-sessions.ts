@@ -43,7 +43,9 @@ export class LegacySessions implements Beating {
   readonly #limits: SessionLimits;
   /** By principal. */
   readonly #shares = new Map<string, ReplayShare>();
+  /** The least recently used one first. */
   readonly #sessions = new Map<string, LegacySession>();
+  #latest: LegacySession | undefined;
   readonly #closing = new Set<Promise<void>>();
 
   constructor(protocol: Protocol, options: { heartbeat: Heartbeat; limits: SessionLimits }) {
@@ -58,22 +60,22 @@ export class LegacySessions implements Beating {
   }
 
   /** Handles a POST with the body `value`. Never rejects. */
-  async post(request: HttpRequest, response: ServerResponse, { value, principal }: ReceivedBody): Promise<void> {
-    const isBatch = Array.isArray(value);
-    const messages = isBatch ? value.map(readMessage) : [readMessage(value)];
-    const opening = messages.find((message) => message.kind === "request" && message.method === "initialize");
-    const sessionId = request.headers[HEADERS.sessionId];
-    if (opening !== undefined && sessionId === undefined) {
-      return await this.#open(response, { messages, isBatch, principal });
+  post(request: HttpRequest, response: ServerResponse, { value, principal }: ReceivedBody): Promise<void> | void {
+    const isNew = request.headers[HEADERS.sessionId] === undefined;
+    if (!Array.isArray(value)) {
+      const message = readMessage(value);
+      if (isNew && isOpening(message)) return this.#open(response, message, principal);
+      const session = this.#sessionOf(request, principal);
+      if (!(session instanceof LegacySession)) return refuse(response, session, idOf(message));
+      return session.post(response, message);
     }
-
+    const messages = value.map(readMessage);
+    if (isNew && messages.some(isOpening)) return sendJson(response, 400, errorMessage(null, OPENING_IN_BATCH));
     const session = this.#sessionOf(request, principal);
-    if (!(session instanceof LegacySession)) return refuse(response, session, idOf(messages));
-    if (isBatch) {
-      const error = this.#batchError(session, messages);
-      if (error !== undefined) return sendJson(response, 400, errorMessage(null, error));
-    }
-    await session.post(response, messages, isBatch);
+    if (!(session instanceof LegacySession)) return refuse(response, session, idOf(messages[0]));
+    const error = this.#batchError(session, messages);
+    if (error !== undefined) return sendJson(response, 400, errorMessage(null, error));
+    return session.postBatch(response, messages);
   }
 
   /** Handles a GET. */
@@ -119,16 +121,9 @@ export class LegacySessions implements Beating {
     await Promise.allSettled(this.#closing);
   }
 
-  async #open(
-    response: ServerResponse,
-    { messages, isBatch, principal }: { messages: readonly IncomingMessage[]; isBatch: boolean; principal: string },
-  ): Promise<void> {
-    if (isBatch || messages.length !== 1) {
-      const error = new RpcError(RPC_CODES.invalidRequest, "Invalid request: initialize cannot be part of a batch.");
-      return sendJson(response, 400, errorMessage(null, error));
-    }
+  #open(response: ServerResponse, message: IncomingMessage, principal: string): Promise<void> | void {
     if (!this.#hasRoom(principal)) {
-      return refuse(response, refusal(503, "Too many sessions are open.", { "retry-after": "5" }), idOf(messages));
+      return refuse(response, refusal(503, "Too many sessions are open.", { "retry-after": "5" }), idOf(message));
     }
     const session = new LegacySession({
       id: randomUUID(),
@@ -139,7 +134,8 @@ export class LegacySessions implements Beating {
       share: this.#shareOf(principal),
     });
     this.#sessions.set(session.id, session);
-    await session.post(response, messages, false);
+    this.#latest = session;
+    return session.post(response, message);
   }
 
   /** Returns the session that a request names, marked as most recently used, or the reason for the rejection. */
@@ -153,8 +149,11 @@ export class LegacySessions implements Beating {
     if (typeof id !== "string") return refusal(400, "Mcp-Session-Id is missing. Initialize first.");
     const session = this.#sessions.get(id);
     if (session?.principal !== principal) return { status: 404, error: SESSION_NOT_FOUND };
-    this.#sessions.delete(id);
-    this.#sessions.set(id, session);
+    if (session !== this.#latest) {
+      this.#sessions.delete(id);
+      this.#sessions.set(id, session);
+      this.#latest = session;
+    }
     return session;
   }
 
@@ -193,14 +192,24 @@ export class LegacySessions implements Beating {
 
   #end(session: LegacySession): Promise<void> {
     this.#sessions.delete(session.id);
+    if (this.#latest === session) this.#latest = undefined;
     const closing = session.close().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
     return closing;
   }
 }
 
-function idOf([first]: readonly IncomingMessage[]) {
-  return first?.kind === "request" ? first.id : null;
+function isOpening(message: IncomingMessage): boolean {
+  return message.kind === "request" && message.method === "initialize";
+}
+
+const OPENING_IN_BATCH = new RpcError(
+  RPC_CODES.invalidRequest,
+  "Invalid request: initialize cannot be part of a batch.",
+);
+
+function idOf(message: IncomingMessage | undefined) {
+  return message?.kind === "request" ? message.id : null;
 }
 
 interface LegacySessionOptions {
@@ -219,7 +228,7 @@ class LegacySession implements Beating {
   readonly principal: string;
   readonly connection: LegacyConnection;
   readonly #options: LegacySessionOptions;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly #buffer: ReplayBuffer;
   readonly #standing: ReplayStream;
   #usedAt = performance.now();
@@ -229,9 +238,9 @@ class LegacySession implements Beating {
     this.id = options.id;
     this.principal = options.principal;
     this.#options = options;
-    this.#headers = { [HEADERS.sessionId]: options.id };
+    this.headers = { [HEADERS.sessionId]: options.id };
     this.#buffer = new ReplayBuffer(options.replay, options.share);
-    this.#standing = this.#buffer.open({ primed: true, headers: this.#headers });
+    this.#standing = this.#buffer.open({ primed: true, headers: this.headers });
     this.connection = options.protocol.connectLegacy(this.#standing, options.principal);
     options.heartbeat.add(this);
   }
@@ -241,35 +250,59 @@ class LegacySession implements Beating {
     return this.#running > 0 || this.#standing.isLive ? 0 : performance.now() - this.#usedAt;
   }
 
-  /** Handles a POST with one message or a batch. Resolves when the POST has been answered; never rejects. */
-  async post(response: ServerResponse, messages: readonly IncomingMessage[], isBatch: boolean): Promise<void> {
-    this.#usedAt = performance.now();
+  /** Handles a POST with one message. Resolves when the POST has been answered; never rejects. */
+  async post(response: ServerResponse, message: IncomingMessage): Promise<void> {
+    if (message.kind !== "request") {
+      const [invalid] = this.#take([message]);
+      return invalid === undefined ? sendEmpty(response, 202) : sendJson(response, 400, invalid);
+    }
+    const reply = this.#begin(response);
+    try {
+      reply.finish(await this.connection.request(message, reply));
+    } finally {
+      this.#end(reply);
+    }
+  }
+
+  /** The same for a batch. */
+  async postBatch(response: ServerResponse, messages: readonly IncomingMessage[]): Promise<void> {
+    const invalid = this.#take(messages);
     const requests = messages.filter((message) => message.kind === "request");
-    const invalid = messages.flatMap((message) =>
-      message.kind === "invalid" ? [errorMessage(message.id, message.error)] : [],
-    );
+    if (requests.length === 0) {
+      return invalid.length === 0 ? sendEmpty(response, 202) : sendJson(response, 400, invalid);
+    }
+    const reply = this.#begin(response);
+    try {
+      const answers = await Promise.all(requests.map((request) => this.#answer(request, reply)));
+      reply.finishBatch([...invalid, ...answers.filter((answer) => answer !== undefined)]);
+    } finally {
+      this.#end(reply);
+    }
+  }
+
+  #begin(response: ServerResponse): SessionReply {
+    const reply = new SessionReply(response, this);
+    this.#options.heartbeat.add(reply);
+    this.#running += 1;
+    return reply;
+  }
+
+  #end(reply: SessionReply): void {
+    this.#running -= 1;
+    this.#usedAt = performance.now();
+    this.#options.heartbeat.remove(reply);
+  }
+
+  /** Handles notifications and responses. Returns the answers to invalid messages. */
+  #take(messages: readonly IncomingMessage[]): OutgoingMessage[] {
+    this.#usedAt = performance.now();
+    const invalid: OutgoingMessage[] = [];
     for (const message of messages) {
       if (message.kind === "notification") this.connection.notification(message);
       else if (message.kind === "response") this.connection.response(message);
+      else if (message.kind === "invalid") invalid.push(errorMessage(message.id, message.error));
     }
-    if (requests.length === 0) {
-      if (invalid.length === 0) return sendEmpty(response, 202);
-      return sendJson(response, 400, isBatch ? invalid : (invalid[0] as OutgoingMessage));
-    }
-    const reply = new SessionReply(response, {
-      headers: this.#headers,
-      open: () => this.#buffer.open({ primed: this.#isPrimed, headers: this.#headers }),
-    });
-    this.#options.heartbeat.add(reply);
-    this.#running += 1;
-    try {
-      const answers = await Promise.all(requests.map((request) => this.#answer(request, reply)));
-      reply.finish([...invalid, ...answers.filter((answer) => answer !== undefined)], isBatch);
-    } finally {
-      this.#running -= 1;
-      this.#usedAt = performance.now();
-      this.#options.heartbeat.remove(reply);
-    }
+    return invalid;
   }
 
   /** Handles a GET: opens the standalone stream, or resumes a lost one. */
@@ -298,6 +331,12 @@ class LegacySession implements Beating {
     this.#buffer.close();
   }
 
+  /** Opens the stream of a POST whose answer does not come alone. */
+  openStream(): ReplayStream {
+    const primed = isAtLeast(this.connection.revision, "2025-11-25");
+    return this.#buffer.open({ primed, headers: this.headers });
+  }
+
   async #answer(request: RpcRequest, reply: SessionReply): Promise<OutgoingMessage | undefined> {
     const answer = await this.connection.request(request, reply);
     if (answer === undefined || !reply.isStream) return answer;
@@ -305,25 +344,18 @@ class LegacySession implements Beating {
     reply.send(answer);
     return undefined;
   }
-
-  get #isPrimed(): boolean {
-    return isAtLeast(this.connection.revision, "2025-11-25");
-  }
 }
 
 /** The response to one POST of a session. */
 class SessionReply implements Outlet, Beating {
   readonly #response: ServerResponse;
-  readonly #options: { headers: Readonly<Record<string, string>>; open: () => ReplayStream };
+  readonly #session: LegacySession;
   #stream: ReplayStream | undefined;
   #beats = 0;
 
-  constructor(
-    response: ServerResponse,
-    options: { headers: Readonly<Record<string, string>>; open: () => ReplayStream },
-  ) {
+  constructor(response: ServerResponse, session: LegacySession) {
     this.#response = response;
-    this.#options = options;
+    this.#session = session;
   }
 
   get isStream(): boolean {
@@ -339,18 +371,28 @@ class SessionReply implements Outlet, Beating {
     if (this.#beats > 1) this.#upgrade().comment();
   }
 
-  finish(answers: readonly OutgoingMessage[], isBatch: boolean): void {
-    const [first] = answers;
-    if (this.#stream !== undefined) {
-      for (const answer of answers) this.#stream.send(answer);
-      this.#stream.end();
-    } else if (first === undefined) sendEmpty(this.#response, 202, this.#options.headers);
-    else sendJson(this.#response, 200, isBatch ? answers : first, this.#options.headers);
+  /** Ends the response with the answer to a single request; without one if the request was cancelled. */
+  finish(answer: OutgoingMessage | undefined): void {
+    if (this.#stream !== undefined) this.#endStream(this.#stream, answer === undefined ? [] : [answer]);
+    else if (answer === undefined) sendEmpty(this.#response, 202, this.#session.headers);
+    else sendJson(this.#response, 200, answer, this.#session.headers);
+  }
+
+  /** Ends the response with the remaining answers to a batch. */
+  finishBatch(answers: readonly OutgoingMessage[]): void {
+    if (this.#stream !== undefined) this.#endStream(this.#stream, answers);
+    else if (answers.length === 0) sendEmpty(this.#response, 202, this.#session.headers);
+    else sendJson(this.#response, 200, answers, this.#session.headers);
+  }
+
+  #endStream(stream: ReplayStream, answers: readonly OutgoingMessage[]): void {
+    for (const answer of answers) stream.send(answer);
+    stream.end();
   }
 
   #upgrade(): ReplayStream {
     if (this.#stream === undefined) {
-      this.#stream = this.#options.open();
+      this.#stream = this.#session.openStream();
       if (!this.#response.destroyed) this.#stream.attach(this.#response);
     }
     return this.#stream;

@@ -1,15 +1,16 @@
 // The step runner: the one way to run an operation. It applies the policy, validates, runs and writes the journal entry.
 import type { PolicyRules, PolicyVerdict } from "@trunkline/client/internal";
 import { TrunklineError, toTrunklineError } from "@trunkline/core";
+import { isDeeperThan } from "@trunkline/protocol";
 import type { Operation, OperationContext, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
 import { approveOperation } from "./ask-user.js";
 
 /**
  * Rule sets by glob. A function is called before each operation, because the configuration can be loaded late and can
- * change.
+ * change. It need not return a promise once the configuration is loaded.
  */
-export type Policies = readonly PolicyRules[] | (() => Promise<readonly PolicyRules[]>);
+export type Policies = readonly PolicyRules[] | (() => readonly PolicyRules[] | Promise<readonly PolicyRules[]>);
 
 export interface RunnerOptions {
   readonly policies?: Policies | undefined;
@@ -68,7 +69,9 @@ async function runOperation(
   params: Params,
   { context, options }: { context: OperationContext; options: RunnerOptions },
 ): Promise<OperationOutcome> {
-  const verdict = await verdictFor(operation, options);
+  const given = typeof options.policies === "function" ? options.policies() : options.policies;
+  const rules = given instanceof Promise ? await given : given;
+  const verdict = rules === undefined || rules.length === 0 ? "allow" : await verdictFor(operation, rules, options);
   if (verdict === "deny") {
     throw new TrunklineError("DENIED", `The configuration does not allow ${operation.name}.`, {
       hint: (await options.denialHint?.()) ?? 'See "policy" in the configuration.',
@@ -82,38 +85,25 @@ async function runOperation(
 }
 
 /** Loads the matcher only when there are rules: starting a server should not load the client. */
-async function verdictFor({ name }: Operation, { policies, serverNames }: RunnerOptions): Promise<PolicyVerdict> {
-  const rules = typeof policies === "function" ? await policies() : policies;
-  if (rules === undefined || rules.length === 0) return "allow";
-  const { verdictOn } = await import("@trunkline/client/internal");
+async function verdictFor(
+  { name }: Operation,
+  rules: readonly PolicyRules[],
+  { serverNames }: RunnerOptions,
+): Promise<PolicyVerdict> {
+  verdictOn ??= (await import("@trunkline/client/internal")).verdictOn;
   return verdictOn(name, rules, serverNames?.());
 }
+
+let verdictOn: typeof import("@trunkline/client/internal").verdictOn | undefined;
 
 /** Deeper than any meaningful parameters. */
 const MOST_DEPTH = 100;
 
 /** Throws `INVALID_ARGUMENT` for values nested too deeply, because the code that walks parameters is recursive. */
 export function requireShallow(value: unknown, parameter: string): void {
-  if (!isDeep(value)) return;
+  if (!isDeeperThan(value, MOST_DEPTH + 1)) return;
   throw new TrunklineError("INVALID_ARGUMENT", `${parameter} is nested more than ${MOST_DEPTH} levels deep.`, {
     hint: "Pass large or deep content as a string, or store it and pass $hash:.",
     data: { parameter },
   });
-}
-
-/** Iterates level by level, so it works at any depth. */
-function isDeep(value: unknown): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MOST_DEPTH) return true;
-    const next: unknown[] = [];
-    for (const each of level) {
-      if (typeof each !== "object" || each === null) continue;
-      for (const inner of Array.isArray(each) ? each : Object.values(each)) {
-        if (typeof inner === "object" && inner !== null) next.push(inner);
-      }
-    }
-    level = next;
-  }
-  return false;
 }

@@ -47,7 +47,7 @@ export function createExchangeChannel(ports: ChannelPorts): Channel {
   const abilities = abilitiesOf(ports.capabilities);
   const channel: { -readonly [Key in keyof Channel]: Channel[Key] } = { name, abilities };
   if (party !== undefined) channel.party = party;
-  if (Object.keys(abilities).length > 0) {
+  if (abilities !== NO_ABILITIES) {
     channel.ask = ({ method, params = {} }, context) =>
       ports.ask(method, withAsker(method, withoutOwnMeta(params), context), context);
   }
@@ -97,13 +97,18 @@ function withAsker(method: string, params: RpcParams, { server }: QuestionContex
   return { ...params, systemPrompt: typeof systemPrompt === "string" ? `${asker}\n\n${systemPrompt}` : asker };
 }
 
+const NO_ABILITIES: Abilities = Object.freeze({});
+
 /** Returns what upstream servers can ask a client with these capabilities. */
 function abilitiesOf(capabilities: RpcParams): Abilities {
+  const { elicitation, sampling, roots } = capabilities;
+  // Most clients can be asked nothing, and every call has a channel.
+  if (!isRecord(elicitation) && !isRecord(sampling) && !isRecord(roots)) return NO_ABILITIES;
   const modes = elicitationModes(capabilities);
   return {
     ...(modes.length === 0 ? {} : { elicitation: Object.fromEntries(modes.map((mode) => [mode, {}])) }),
-    ...(isRecord(capabilities.sampling) ? { sampling: { tools: {} } } : {}),
-    ...(isRecord(capabilities.roots) ? { roots: { listChanged: true } } : {}),
+    ...(isRecord(sampling) ? { sampling: { tools: {} } } : {}),
+    ...(isRecord(roots) ? { roots: { listChanged: true } } : {}),
   };
 }
 

@@ -1,7 +1,7 @@
 // The legacy era: one client with a handshake and a persistent connection, over stdio or as an HTTP session. The
 // endpoint delivers messages and provides the outlet for each one's replies.
 import { randomUUID } from "node:crypto";
-import { abortable, isRecord, type Logger, TrunklineError } from "@trunkline/core";
+import { isRecord, type Logger, TrunklineError } from "@trunkline/core";
 import {
   clientName,
   DEFAULT_LOG_LEVEL,
@@ -54,7 +54,7 @@ export class LegacyConnection {
   readonly #options: LegacyConnectionOptions;
   readonly #service: McpService;
   readonly #requests = new ClientRequests();
-  readonly #inFlight = new Map<RpcId, AbortController>();
+  readonly #inFlight = new Map<RpcId, RequestWay>();
   readonly #watches: ResourceWatches;
   readonly #tasks: LegacyTasks;
   #caller: Caller;
@@ -62,6 +62,7 @@ export class LegacyConnection {
   #level = DEFAULT_LOG_LEVEL;
   #unlisten: (() => void) | undefined;
   #idle: (() => void)[] = [];
+  #isClosing = false;
   #closing: Promise<void> | undefined;
 
   constructor(options: LegacyConnectionOptions) {
@@ -104,32 +105,34 @@ export class LegacyConnection {
   }
 
   /** Handles a request. Never rejects; undefined if it was cancelled and must not be answered. */
-  async request(request: RpcRequest, outlet: Outlet): Promise<OutgoingMessage | undefined> {
+  request(request: RpcRequest, outlet: Outlet): Promise<OutgoingMessage | undefined> {
     const { id, method } = request;
-    if (this.#closing !== undefined) return errorMessage(id, toRpcError(stopping()));
+    const refusal = this.#refusal(id);
+    if (refusal !== undefined) return Promise.resolve(errorMessage(id, refusal));
+    return new Promise((resolve) => {
+      const way = new RequestWay(outlet, (answer) => {
+        this.#inFlight.delete(id);
+        resolve(answer);
+        if (this.#inFlight.size === 0) for (const idle of this.#idle.splice(0)) idle();
+      });
+      this.#inFlight.set(id, way);
+      this.#answer(request, way).then(
+        (result) => way.end(resultMessage(id, result)),
+        (error: unknown) => {
+          if (isUnforeseen(error) && !way.hasEnded) this.#options.logger.error("request failed", { method, error });
+          way.end(errorMessage(id, toRpcError(error)));
+        },
+      );
+    });
+  }
+
+  #refusal(id: RpcId): RpcError | undefined {
+    if (this.#isClosing) return toRpcError(stopping());
     if (this.#inFlight.has(id)) {
-      return errorMessage(id, new RpcError(RPC_CODES.invalidRequest, `Invalid request: id ${id} is already in use.`));
+      return new RpcError(RPC_CODES.invalidRequest, `Invalid request: id ${id} is already in use.`);
     }
-    if (this.#inFlight.size >= this.#options.limits.maxInFlight) {
-      return errorMessage(id, new RpcError(RPC_CODES.internalError, "Too many concurrent requests."));
-    }
-    const controller = new AbortController();
-    this.#inFlight.set(id, controller);
-    const { signal } = controller;
-    const way = new RequestWay(outlet, signal);
-    try {
-      // Does not wait for work that ignores its signal: a cancelled request ends immediately.
-      const result = await abortable(signal, this.#answer(request, way));
-      return signal.aborted ? this.#unanswered(id) : resultMessage(id, result);
-    } catch (error) {
-      if (signal.aborted) return this.#unanswered(id);
-      if (isUnforeseen(error)) this.#options.logger.error("request failed", { method, error });
-      return errorMessage(id, toRpcError(error));
-    } finally {
-      this.#inFlight.delete(id);
-      way.end();
-      if (this.#inFlight.size === 0) for (const idle of this.#idle.splice(0)) idle();
-    }
+    if (this.#inFlight.size < this.#options.limits.maxInFlight) return undefined;
+    return new RpcError(RPC_CODES.internalError, "Too many concurrent requests.");
   }
 
   /** Handles a notification. */
@@ -139,7 +142,10 @@ export class LegacyConnection {
     const { requestId, reason } = params;
     if (!isRpcId(requestId)) return;
     const why = typeof reason === "string" && reason !== "" ? `: ${reason}` : ".";
-    this.#inFlight.get(requestId)?.abort(new TrunklineError("ABORTED", `The client cancelled the request${why}`));
+    // Not answered: the client no longer waits.
+    this.#inFlight
+      .get(requestId)
+      ?.cancel(new TrunklineError("ABORTED", `The client cancelled the request${why}`), undefined);
   }
 
   /** Handles the response to one of our requests. */
@@ -159,6 +165,7 @@ export class LegacyConnection {
 
   /** The client has disconnected: aborts its calls and releases its state. Idempotent; never rejects. */
   close(): Promise<void> {
+    this.#isClosing = true;
     this.#closing ??= this.#close();
     return this.#closing;
   }
@@ -166,7 +173,7 @@ export class LegacyConnection {
   async #close(): Promise<void> {
     this.#unlisten?.();
     const reason = new TrunklineError("ABORTED", "The client has disconnected.");
-    for (const controller of this.#inFlight.values()) controller.abort(reason);
+    for (const [id, way] of [...this.#inFlight]) way.cancel(reason, errorMessage(id, toRpcError(stopping())));
     this.#requests.close();
     this.#options.tasks.release(this.#caller.id);
     await this.#watches.close();
@@ -187,11 +194,6 @@ export class LegacyConnection {
     this.#ask("roots/list", {}, outlet, never)
       .then((answer) => rootsChanged.call(service, this.#caller, readRoots(answer)))
       .catch((error: unknown) => logger.debug("cannot get the client's roots", { error }));
-  }
-
-  /** A cancelled request gets no response; one that we ended ourselves does, as long as the client still reads. */
-  #unanswered(id: RpcId): OutgoingMessage | undefined {
-    return this.#closing === undefined ? undefined : errorMessage(id, toRpcError(stopping()));
   }
 
   async #answer(request: RpcRequest, way: RequestWay): Promise<RpcParams> {
@@ -220,8 +222,7 @@ export class LegacyConnection {
     if (method === "tools/call" && params.task !== undefined && this.#hasTasks) {
       return this.#tasks.start(request, this.#caller);
     }
-    const { _meta, task: _task, ...own } = params;
-    const result = await this.#service.handle(method, own, this.#exchange(params, way));
+    const result = await this.#service.handle(method, ownParams(params), this.#exchange(params, way));
     if (result.resultType === undefined) return result;
     // A field of the modern era that an upstream server may have left in a result.
     const { resultType: _type, ...plain } = result;
@@ -325,26 +326,39 @@ export class LegacyConnection {
   }
 }
 
-/** The outlet of one request: open until the request has been answered. */
+/**
+ * One request: where its messages go until it has been answered or cancelled. Work that ignores its signal is not waited
+ * for: a cancelled request ends immediately.
+ */
 class RequestWay implements Outlet {
-  readonly signal: AbortSignal;
   readonly #outlet: Outlet;
+  readonly #onEnd: (answer: OutgoingMessage | undefined) => void;
   #hasEnded = false;
-  /** Aborted at the end. Created on demand: only questions need it, and most requests have none. */
+  #cancelled: Error | undefined;
+  /** Created on demand, as the next one. */
+  #controller: AbortController | undefined;
+  /** Aborted at the end. Only questions need it, and most requests have none. */
   #ended: AbortController | undefined;
 
-  constructor(outlet: Outlet, signal: AbortSignal) {
+  constructor(outlet: Outlet, onEnd: (answer: OutgoingMessage | undefined) => void) {
     this.#outlet = outlet;
-    this.signal = signal;
+    this.#onEnd = onEnd;
+  }
+
+  /** Aborted when the request is cancelled. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled);
+    return this.#controller.signal;
   }
 
   get hasEnded(): boolean {
-    return this.#hasEnded || this.signal.aborted;
+    return this.#hasEnded;
   }
 
   /** Sends a message. After the response, nothing may be sent for a request except the cancellation of a question. */
   send(message: OutgoingMessage): void {
-    if (!this.hasEnded || message.method === "notifications/cancelled") this.#outlet.send(message);
+    if (!this.#hasEnded || message.method === "notifications/cancelled") this.#outlet.send(message);
   }
 
   /** Returns a signal that is also aborted when the request is cancelled or answered. */
@@ -353,10 +367,28 @@ class RequestWay implements Outlet {
     return AbortSignal.any([this.signal, this.#ended.signal, signal]);
   }
 
-  end(): void {
+  /** Stops the work and ends the request with this answer, or without one. */
+  cancel(reason: Error, answer: OutgoingMessage | undefined): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#cancelled = reason;
+    this.#controller?.abort(reason);
+    this.#onEnd(answer);
+  }
+
+  end(answer: OutgoingMessage | undefined): void {
+    if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#ended?.abort(new TrunklineError("ABORTED", "The call has ended."));
+    this.#onEnd(answer);
   }
+}
+
+/** The parameters for the service, without those of the protocol. */
+function ownParams(params: RpcParams): RpcParams {
+  if (params._meta === undefined && params.task === undefined) return params;
+  const { _meta, task: _task, ...own } = params;
+  return own;
 }
 
 /** Returns the capabilities for a legacy client. Tasks came with 2025-11-25. */

@@ -101,10 +101,12 @@ export class DirectSurface {
     const { upstreams, run, log, onResult } = this.#options;
     let wasRun = false;
     try {
-      const found = await this.#find(await upstreams.hub(), name, exchange.signal);
-      const operation = (await found.release?.({ exchange, signal: exchange.signal })) ?? found;
+      const { signal } = exchange;
+      const hub = upstreams.opened ?? (await upstreams.hub());
+      let operation = this.#known(hub, name) ?? (await this.#find(hub, name, signal));
+      if (operation.release !== undefined) operation = await operation.release({ exchange, signal });
       wasRun = true;
-      const { value } = await run({ operation, params: args, context: { exchange, signal: exchange.signal } });
+      const { value } = await run({ operation, params: args, context: { exchange, signal } });
       onResult?.(operation.server ?? "", value as ToolResult); // set by `passing`
       return value as ToolResult;
     } catch (error) {
@@ -117,6 +119,11 @@ export class DirectSurface {
       if (upstream !== undefined) throw upstream;
       return failureResult(failure);
     }
+  }
+
+  /** The operation for a name, if the table is up to date. */
+  #known(hub: Hub, name: string): Operation | undefined {
+    return this.#table?.names === hub.names() ? this.#table.routes.get(name) : undefined;
   }
 
   /**
