@@ -47,7 +47,7 @@ export {
   writeFileAtomically,
 } from "./files.js";
 export { hasReservedName, isInside, isReservedName, isWithin } from "./guarded-paths.js";
-export { isRecord, parseJson, parseUniqueJson, repeatedKey } from "./json.js";
+export { isRecord, isRecordOf, isString, parseJson, parseUniqueJson, repeatedKey } from "./json.js";
 export {
   checkJson,
   countOf,

@@ -3,6 +3,15 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether a value is a JSON object in which every value passes the check. */
+export function isRecordOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is Record<string, T> {
+  return isRecord(value) && Object.values(value).every(isItem);
+}
+
+export function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
 /** Parses JSON; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {

@@ -5,8 +5,16 @@ import { mkdirSync, watch } from "node:fs";
 import { chmod, mkdir, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
-import { isAbsent, parseJson, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
-import { z } from "zod";
+import {
+  isAbsent,
+  isRecord,
+  isRecordOf,
+  isString,
+  parseJson,
+  systemCodeOf,
+  TrunklineError,
+  writeFileAtomically,
+} from "@trunkline/core";
 import { withFileLock } from "./file-lock.js";
 
 /** The key of a stored sign-in, besides its issuer. */
@@ -58,25 +66,6 @@ export interface Credentials {
 }
 
 const VERSION = 1;
-
-// The SDK's objects are stored unchanged: they can have fields that we do not know.
-const grantSchema = z.object({
-  client: z.looseObject({ client_id: z.string() }).optional(),
-  redirectUri: z.string().optional(),
-  tokens: z.looseObject({ access_token: z.string(), token_type: z.string() }).optional(),
-  savedAtMs: z.number().optional(),
-  expiresAtMs: z.number().optional(),
-});
-
-const fileSchema = z.object({
-  version: z.literal(VERSION),
-  resource: z.string(),
-  clientId: z.string().optional(),
-  issuer: z.string().optional(),
-  grants: z.record(z.string(), grantSchema),
-  resourceMetadataUrl: z.string().optional(),
-  wantedScope: z.string().optional(),
-});
 
 /** Stores credentials in `<home>/credentials/`. The folder is private to its owner, and every file has mode 0600. */
 export class CredentialStore implements Credentials {
@@ -156,16 +145,40 @@ export class CredentialStore implements Credentials {
       if (isAbsent(error)) return undefined;
       throw error;
     }
-    const parsed = fileSchema.safeParse(parseJson(text));
-    if (parsed.success) {
-      const { version: _, ...record } = parsed.data;
-      return record as CredentialRecord; // The schema is loose for the SDK's objects, which were written with the SDK's own types.
+    const json = parseJson(text);
+    if (isRecord(json) && json.version === VERSION) {
+      const { version: _, ...record } = json;
+      if (isCredentialRecord(record)) return record;
     }
     // No `cause`: it would quote the file.
     throw new TrunklineError("CONFIG_INVALID", `Cannot read ${path}: not a valid credentials file.`, {
       hint: "Delete it and sign in again.",
     });
   }
+}
+
+function isCredentialRecord(value: Record<string, unknown>): value is Record<string, unknown> & CredentialRecord {
+  const { resource, clientId, issuer, grants, resourceMetadataUrl, wantedScope } = value;
+  const optional = [clientId, issuer, resourceMetadataUrl, wantedScope];
+  return isString(resource) && optional.every(isOptionalString) && isRecordOf(grants, isGrant);
+}
+
+/** The SDK's objects are stored unchanged: they can have fields that we do not know. */
+function isGrant(value: unknown): value is Grant {
+  if (!isRecord(value)) return false;
+  const { client, redirectUri, tokens, savedAtMs, expiresAtMs } = value;
+  if (client !== undefined && !(isRecord(client) && isString(client.client_id))) return false;
+  if (tokens !== undefined && !(isRecord(tokens) && isString(tokens.access_token) && isString(tokens.token_type)))
+    return false;
+  return isOptionalString(redirectUri) && [savedAtMs, expiresAtMs].every(isOptionalTime);
+}
+
+function isOptionalString(value: unknown): value is string | undefined {
+  return value === undefined || isString(value);
+}
+
+function isOptionalTime(value: unknown): boolean {
+  return value === undefined || Number.isFinite(value);
 }
 
 /** Credentials of a hub without a home folder; they live as long as the hub. */

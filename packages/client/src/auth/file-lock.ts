@@ -7,8 +7,16 @@ import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { isAbsent, parseJson, sleep, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
-import { z } from "zod";
+import {
+  isAbsent,
+  isRecord,
+  isString,
+  parseJson,
+  sleep,
+  systemCodeOf,
+  TrunklineError,
+  writeFileAtomically,
+} from "@trunkline/core";
 
 interface LockOptions {
   signal?: AbortSignal | undefined;
@@ -32,7 +40,12 @@ const POLL_MS = 25;
 /** How many old numbers to keep: a reader of the folder must not miss the highest one while it is being replaced. */
 const KEPT = 3;
 
-const holderSchema = z.object({ pid: z.number(), host: z.string(), sinceMs: z.number(), free: z.boolean() });
+interface Holder {
+  pid: number;
+  host: string;
+  sinceMs: number;
+  free: boolean;
+}
 
 /** Runs `work` while no other process, and no other caller in this process, holds the lock at the same path. */
 export async function withFileLock<T>(
@@ -109,12 +122,17 @@ async function isFree(path: string, number: number): Promise<boolean> {
     if (isAbsent(error)) return true;
     throw error;
   }
-  const holder = holderSchema.safeParse(parseJson(text));
+  const holder = parseJson(text);
   // Partially written, or its writer died while writing.
-  if (!holder.success) return Date.now() - (await changedAtMs(numbered(path, number))) > MAX_HELD_MS;
-  const { pid, host, sinceMs, free } = holder.data;
+  if (!isHolder(holder)) return Date.now() - (await changedAtMs(numbered(path, number))) > MAX_HELD_MS;
+  const { pid, host, sinceMs, free } = holder;
   if (free || Date.now() - sinceMs > MAX_HELD_MS) return true;
   return host === hostname() && !isRunning(pid);
+}
+
+function isHolder(value: unknown): value is Holder {
+  if (!isRecord(value) || !isString(value.host) || typeof value.free !== "boolean") return false;
+  return Number.isFinite(value.pid) && Number.isFinite(value.sinceMs);
 }
 
 async function changedAtMs(path: string): Promise<number> {

@@ -1,7 +1,6 @@
 // Reads and removes stored sign-ins. Connects to nothing but the revocation endpoint.
 import { buildDiscoveryUrls } from "@modelcontextprotocol/client";
-import { type Logger, silentLogger, withDeadline } from "@trunkline/core";
-import { z } from "zod";
+import { isRecord, isString, type Logger, silentLogger, withDeadline } from "@trunkline/core";
 import type { HttpServer } from "../config/loaded-config.js";
 import { CredentialStore, currentGrant, type Grant } from "./credentials.js";
 import { isSameIssuer } from "./discovery.js";
@@ -21,8 +20,6 @@ interface KeptSignInOptions {
   readonly onSecrets?: (values: readonly string[]) => void;
   readonly signal?: AbortSignal;
 }
-
-const metadataSchema = z.object({ issuer: z.string(), revocation_endpoint: z.url().optional() });
 
 /** How long the authorization server may take to revoke a token. Revocation is best effort. */
 const REVOKE_TIMEOUT_MS = 5_000;
@@ -88,9 +85,10 @@ async function revocationEndpoint(
   for (const { url } of buildDiscoveryUrls(issuer)) {
     const response = await guard.fetch(url, { signal, redirect: "error", headers: { accept: "application/json" } });
     if (!response.ok) continue;
-    const parsed = metadataSchema.safeParse(await response.json());
-    const endpoint = parsed.data?.revocation_endpoint;
-    return parsed.success && isSameIssuer(parsed.data.issuer, issuer) ? endpoint : undefined;
+    const metadata: unknown = await response.json();
+    if (!isRecord(metadata) || !isString(metadata.issuer) || !isSameIssuer(metadata.issuer, issuer)) return undefined;
+    const endpoint = metadata.revocation_endpoint;
+    return isString(endpoint) && URL.canParse(endpoint) ? endpoint : undefined;
   }
   return undefined;
 }

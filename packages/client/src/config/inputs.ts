@@ -1,6 +1,14 @@
 // `${input:id}`: values that the user is asked for once, and that are then saved.
 import { join } from "node:path";
-import { messageOf, systemCodeOf, writeFileAtomically } from "@trunkline/core";
+import {
+  isRecord,
+  isRecordOf,
+  isString,
+  messageOf,
+  parseJson,
+  systemCodeOf,
+  writeFileAtomically,
+} from "@trunkline/core";
 import { readOptional } from "./config-files.js";
 import { type ConfigNode, memberOf, textOf } from "./tree.js";
 
@@ -130,16 +138,14 @@ type Kept = Map<string, Map<string, string>>;
 async function readKept(home: string, signal?: AbortSignal): Promise<Kept> {
   const text = await readOptional(join(home, INPUTS_FILE), signal);
   if (text === undefined) return new Map();
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  const { keptInputs } = await import("./kept-files.js");
-  const parsed = keptInputs.safeParse(json);
-  const entries = parsed.success ? Object.entries(parsed.data.inputs) : [];
+  const json = parseJson(text);
+  if (!isRecord(json) || json.version !== 1 || !isRecordOf(json.inputs, areAnswers)) return new Map();
+  const entries = Object.entries(json.inputs);
   return new Map(entries.map(([file, answers]) => [file, new Map(Object.entries(answers))]));
+}
+
+function areAnswers(value: unknown): value is Record<string, string> {
+  return isRecordOf(value, isString);
 }
 
 /**

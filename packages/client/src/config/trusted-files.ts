@@ -2,7 +2,17 @@
 // project must not be able to approve itself.
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isAbsent, isWithin, parseJson, resolvedPath, TrunklineError, writeFileAtomically } from "@trunkline/core";
+import {
+  isAbsent,
+  isRecord,
+  isRecordOf,
+  isString,
+  isWithin,
+  parseJson,
+  resolvedPath,
+  TrunklineError,
+  writeFileAtomically,
+} from "@trunkline/core";
 
 /** A file in a particular state: the fingerprint covers what it would run. */
 export interface TrustSubject {
@@ -24,6 +34,25 @@ interface Content {
   workspaces: Record<string, { confirmedAt: string; endpoint?: string | undefined }>;
   /** Files approved by a version whose fingerprints covered less. They have to be approved again. */
   former: string[];
+}
+
+/** Reads the content of the file; undefined if it is not valid. Version 1 had fingerprints that covered less. */
+function contentOf(json: unknown): Content | undefined {
+  if (!isRecord(json)) return undefined;
+  const { version, files, workspaces, former } = json;
+  if (!isRecordOf(files, isApproval)) return undefined;
+  if (version === 1) return { version: VERSION, files: {}, workspaces: {}, former: Object.keys(files) };
+  if (version !== VERSION || !isRecordOf(workspaces, isWorkspace)) return undefined;
+  if (!Array.isArray(former) || !former.every(isString)) return undefined;
+  return { version, files, workspaces, former };
+}
+
+function isApproval(value: unknown): value is Content["files"][string] {
+  return isRecord(value) && isString(value.fingerprint) && isString(value.confirmedAt);
+}
+
+function isWorkspace(value: unknown): value is Content["workspaces"][string] {
+  return isRecord(value) && isString(value.confirmedAt) && (value.endpoint === undefined || isString(value.endpoint));
 }
 
 /**
@@ -137,12 +166,9 @@ export class TrustStore {
       throw error;
     }
     // An unreadable list approves nothing, but must not be overwritten silently either.
-    const { keptTrust } = await import("./kept-files.js");
-    const parsed = keptTrust.safeParse(parseJson(text));
-    if (parsed.success && parsed.data.version === VERSION) return parsed.data;
-    if (parsed.success) return { version: VERSION, files: {}, workspaces: {}, former: Object.keys(parsed.data.files) };
+    const content = contentOf(parseJson(text));
+    if (content !== undefined) return content;
     throw new TrunklineError("CONFIG_INVALID", `${this.path} is not a readable list of approved files.`, {
-      cause: parsed.error,
       hint: "Delete it and confirm your projects again with `trunkline trust`.",
     });
   }

@@ -130,10 +130,16 @@ describe("inputs", () => {
     expect(said(config)).toEqual([expect.stringContaining('"x" is not defined')]);
   });
 
-  it("are asked for again if the file of saved answers is damaged", async () => {
+  it.each([
+    ["{"],
+    ["[]"],
+    ['{"version":2,"inputs":{}}'],
+    ['{"version":1}'],
+    ['{"version":1,"inputs":{"m.json":{"zone":1}}}'],
+  ])("are asked for again if the file of saved answers is %s", async (damaged) => {
     using place = new Place();
     const mcpPath = place.write("m.json", content);
-    writeFileSync(join(place.home, "inputs.json"), "{");
+    writeFileSync(join(place.home, "inputs.json"), damaged);
     const config = await place.load({ mcpPath, prompt: async () => "eu" });
     expect(server(config, "a").unusable).toBeUndefined();
     expect(readFileSync(join(place.home, "inputs.json"), "utf8")).toContain('"zone": "eu"');

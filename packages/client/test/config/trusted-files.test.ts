@@ -115,6 +115,9 @@ describe("the list of approved files", () => {
     ["not JSON", "{"],
     ["of a later version", '{"version":3,"files":{}}'],
     ["of another shape", '{"version":1,"files":{"/a":true}}'],
+    ["without workspaces", '{"version":2,"files":{},"former":[]}'],
+    ["a list of other workspaces", '{"version":2,"files":{},"workspaces":{"/a":{"endpoint":"x"}},"former":[]}'],
+    ["a list of former files without names", '{"version":2,"files":{},"workspaces":{},"former":[1]}'],
   ])("approves nothing if its file is %s, but reports it and keeps the file", async (_, text) => {
     mkdirSync(home, { recursive: true });
     writeFileSync(join(home, "trust.json"), text);
