@@ -20,7 +20,8 @@ const EXTERNAL = [/^better-sqlite3$/, /^@cloudpss\/zstd/, /^web-tree-sitter$/, /
  * group holds only what a command loads anyway.
  */
 const GROUPS = [
-  { name: "core", modules: /packages\/(core|protocol)\/dist\// },
+  { name: "core", modules: /packages\/(core|protocol)\/dist\/(?!network\.js)/ },
+  { name: "network", modules: /packages\/core\/dist\/network\.js$/ },
   { name: "zod", modules: /node_modules\/zod\// },
   { name: "contract", modules: /packages\/store\/dist\/contract\// },
   { name: "program", modules: /packages\/cli\/dist\/program\.js$/ },

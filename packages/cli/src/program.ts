@@ -61,7 +61,7 @@ export async function runProgram(args: readonly string[], io: ProgramIo): Promis
     exitCode = code;
     stoppedInOrder = options?.inOrder ?? false;
   };
-  const program = await buildProgram(context, setExitCode, args[0] ?? OUTLINE_ONLY);
+  const program = await buildProgram(context, setExitCode, commandWord(args) ?? OUTLINE_ONLY);
   const used: UsedCommand = { command: program, words: program.name() };
   eachCommand(program, (command, words) => {
     command.exitOverride((error) => {
@@ -86,8 +86,18 @@ export async function runProgram(args: readonly string[], io: ProgramIo): Promis
   }
 }
 
+/** Finds the first word that is not an option of the program itself: the command, if there is one. */
+export function commandWord(args: readonly string[]): string | undefined {
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? "";
+    if (word === "--mcp" || word === "--color") at++;
+    else if (!/^--(?:mcp|color)=/.test(word)) return word;
+  }
+  return undefined;
+}
+
 /**
- * Builds the commands with all their options. If `first`, the first word of the command line, names a command, only
+ * Builds the commands with all their options. If `first`, the word from {@link commandWord}, names a command, only
  * that one is registered: loading them all takes longer than running most of them. For `OUTLINE_ONLY` they are
  * registered by name only.
  */

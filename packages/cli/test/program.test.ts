@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OUTLINE } from "../src/commands/outline.js";
-import { buildProgram, OUTLINE_ONLY, runProgram } from "../src/program.js";
+import { buildProgram, commandWord, OUTLINE_ONLY, runProgram } from "../src/program.js";
 import { createContext } from "../src/terminal/context.js";
 import { Interrupts } from "../src/terminal/interrupts.js";
 import type { ProgramIo } from "../src/terminal/program-io.js";
@@ -50,6 +50,19 @@ describe("runProgram", () => {
     expect(wide).toMatchObject({ code: 0, err: "" });
     expect(wide.out).toContain("Usage: trunkline call");
     expect(folded.out.split("\n").length).toBeGreaterThan(wide.out.split("\n").length);
+  });
+
+  it.each([
+    [["call", "hello.hello"], "call"],
+    [["--mcp", "mcp.json", "call", "hello.hello"], "call"],
+    [["--mcp=mcp.json", "--color", "never", "tools"], "tools"],
+    [["--mcp", "call", "tools"], "tools"],
+    [["--mcp", "mcp.json", "--help"], "--help"],
+    [["--mcp", "mcp.json"], undefined],
+    [["--mcp"], undefined],
+    [[], undefined],
+  ])("finds the command in %j, so that only this one is loaded", (args, word) => {
+    expect(commandWord(args)).toBe(word);
   });
 
   it("lists the commands without loading them, with their own descriptions", async () => {
