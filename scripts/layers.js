@@ -31,6 +31,7 @@ export const LAYERS = {
       "zod",
       "cross-spawn",
       "undici",
+      "undici/lib/dispatcher/pool.js",
       "jsonc-parser",
       "yaml",
       "smol-toml",

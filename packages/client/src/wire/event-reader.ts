@@ -49,7 +49,7 @@ export class EventReader implements BodyReader {
   readonly #ends = new EventEnds();
   readonly #pace = new Pace();
   /** Large events that are being read. Meanwhile, the events after them pass. */
-  readonly #reading = new Set<Promise<void>>();
+  #reading: Set<Promise<void>> | undefined;
   #skipped: SkippedMessage | undefined;
   #isFirst = true;
   #isRefused = false;
@@ -59,23 +59,24 @@ export class EventReader implements BodyReader {
   }
 
   onData(chunk: Buffer): Promise<void> | undefined {
+    const hasReturns = chunk.includes(CR);
     for (let start = 0; start < chunk.length && !this.#isRefused; ) {
-      const end = this.#ends.next(chunk, start);
+      const end = (hasReturns ? undefined : this.#ends.nextPlain(chunk, start)) ?? this.#ends.next(chunk, start);
       this.#take(chunk.subarray(start, end ?? chunk.length), end !== undefined);
       start = end ?? chunk.length;
     }
-    if (this.#reading.size >= MOST_READING) return Promise.race(this.#reading);
+    if (this.#reading !== undefined && this.#reading.size >= MOST_READING) return Promise.race(this.#reading);
     return this.#pace.isTooFast ? this.#pace.slowDown() : undefined;
   }
 
   onEnd(): void {
-    if (this.#reading.size === 0) this.#options.onEnd();
+    if (this.#reading === undefined) this.#options.onEnd();
     else void this.settled().then(() => this.#options.onEnd());
   }
 
   /** Resolves when the large events received so far have been read. */
   async settled(): Promise<void> {
-    await Promise.all(this.#reading);
+    await Promise.all(this.#reading ?? []);
   }
 
   #take(part: Buffer, isEnd: boolean): void {
@@ -190,7 +191,8 @@ export class EventReader implements BodyReader {
         if (id === undefined) this.#options.onNoise(error);
         else this.#options.onMessage(unreadAnswer(id, messageOf(error)) as WireMessage);
       })
-      .finally(() => this.#reading.delete(reading));
+      .finally(() => this.#reading?.delete(reading));
+    this.#reading ??= new Set();
     this.#reading.add(reading);
   }
 }
@@ -239,6 +241,13 @@ class EventEnds {
   #wasReturn = false;
   /** Whether the last event ended with a carriage return, whose line feed may follow. */
   #endedWithReturn = false;
+
+  /** Finds the end of an event that begins here and ends with two line feeds; undefined for any other. */
+  nextPlain(chunk: Buffer, start: number): number | undefined {
+    if (!this.#isLineEmpty || this.#wasReturn) return undefined;
+    const end = chunk.indexOf("\n\n", start, "latin1");
+    return end === -1 ? undefined : end + 2;
+  }
 
   /** Returns the position after the next event; undefined if it does not end in this chunk. */
   next(chunk: Uint8Array, start: number): number | undefined {

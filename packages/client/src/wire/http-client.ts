@@ -59,8 +59,21 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   ...[5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
 ]);
 
+/** Where a request goes. Parsed once, because most requests go to the same place. */
+interface Target {
+  readonly url: URL;
+  readonly origin: string;
+  readonly path: string;
+}
+
+function targetOf(url: URL): Target {
+  return { url, origin: url.origin, path: `${url.pathname}${url.search}` };
+}
+
 export class HttpClient {
   readonly url: URL;
+  /** The server's URL. */
+  readonly target: Target;
   readonly auth: RequestAuth | undefined;
   readonly #entryHeaders: Readonly<Record<string, string>>;
   readonly #pools = new Map<string, Dispatcher>();
@@ -68,6 +81,7 @@ export class HttpClient {
 
   constructor({ url, headers, auth }: HttpClientOptions) {
     this.url = url;
+    this.target = targetOf(url);
     this.auth = auth;
     this.#entryHeaders = Object.fromEntries(
       // A value read from a file often ends with a line break.
@@ -89,7 +103,7 @@ export class HttpClient {
         hint: "Header values have no line breaks and no characters outside of Latin-1.",
       });
     }
-    const { Pool } = await import("undici");
+    const { default: Pool } = await import("undici/lib/dispatcher/pool.js");
     // Without a limit on connections, so that no call waits for another one.
     this.#newPool = (origin) => new Pool(origin, { headersTimeout: 0, bodyTimeout: 0 });
   }
@@ -113,16 +127,15 @@ export class HttpClient {
     return exchange;
   }
 
-  /** Used by exchanges. */
-  dispatch(url: URL, options: Omit<Dispatcher.DispatchOptions, "origin" | "path">, handler: HttpExchange): void {
-    const { origin } = url;
+  /** The connections to an origin. */
+  poolFor(origin: string): Dispatcher {
     let pool = this.#pools.get(origin);
     if (pool === undefined) {
       if (this.#newPool === undefined) throw new TrunklineError("CLOSED", "The connection is closed.");
       pool = this.#newPool(origin);
       this.#pools.set(origin, pool);
     }
-    pool.dispatch({ ...options, path: `${url.pathname}${url.search}` }, handler);
+    return pool;
   }
 
   /** Ends all connections. Requests in flight fail. */
@@ -139,7 +152,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly #client: HttpClient;
   readonly #request: HttpRequest;
   readonly #listener: ResponseListener;
-  #url: URL;
+  #target: Target;
   #redirects = 0;
   #token: string | undefined;
   #isRepeated = false;
@@ -153,7 +166,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#client = client;
     this.#request = request;
     this.#listener = listener;
-    this.#url = request.url ?? client.url;
+    this.#target = request.url === undefined ? client.target : targetOf(request.url);
   }
 
   start(): void {
@@ -179,18 +192,17 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #dispatch(): void {
     if (this.#isOver) return;
     this.#isRefused = false;
-    const { method, headers, body, silenceMs = 0 } = this.#request;
+    const { method, headers, body, silenceMs } = this.#request;
+    const { origin, path } = this.#target;
+    const options: Dispatcher.DispatchOptions = {
+      path,
+      method,
+      headers: this.#token === undefined ? headers : { ...headers, authorization: `Bearer ${this.#token}` },
+      body: body ?? null,
+      bodyTimeout: silenceMs ?? 0,
+    };
     try {
-      this.#client.dispatch(
-        this.#url,
-        {
-          method,
-          headers: this.#token === undefined ? headers : { ...headers, authorization: `Bearer ${this.#token}` },
-          ...(body === undefined ? {} : { body }),
-          ...(silenceMs === 0 ? {} : { bodyTimeout: silenceMs }),
-        },
-        this,
-      );
+      this.#client.poolFor(origin).dispatch(options, this);
     } catch (error) {
       this.#fail(error);
     }
@@ -257,11 +269,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** Sends the request again, to another place or with another token, or throws. */
   async #handleRefusal({ status, headers, text }: HttpResponse & { text: string }): Promise<void> {
     const location = REDIRECTS.has(status) ? textOf(headers.location) : undefined;
-    if (location !== undefined && URL.canParse(location, this.#url.href)) {
-      const target = new URL(location, this.#url);
+    if (location !== undefined && URL.canParse(location, this.#target.url.href)) {
+      const target = new URL(location, this.#target.url);
       if (!this.#mayFollow(status, target)) throw new HttpError(status, { reason: notFollowed(target), text });
       this.#redirects++;
-      this.#url = target;
+      this.#target = targetOf(target);
       this.start();
       return;
     }
@@ -279,7 +291,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   /** Within the origin, or to its https form, and only if the request stays the same. */
   #mayFollow(status: number, to: URL): boolean {
-    const from = this.#url;
+    const from = this.#target.url;
     const isSameRequest = this.#request.method === "GET" || status === 307 || status === 308;
     const isUpgrade =
       from.protocol === "http:" && to.protocol === "https:" && from.hostname === to.hostname && !from.port && !to.port;
@@ -292,7 +304,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
 /** The media type of a response, without its parameters. */
 export function mediaTypeOf({ headers }: HttpResponse): string | undefined {
-  return textOf(headers["content-type"])?.split(";", 1)[0]?.trim().toLowerCase();
+  const type = textOf(headers["content-type"]);
+  // As almost every server writes it.
+  if (type === "application/json" || type === "text/event-stream") return type;
+  return type?.split(";", 1)[0]?.trim().toLowerCase();
 }
 
 /** A header as one text. */

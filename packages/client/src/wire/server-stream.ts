@@ -2,8 +2,8 @@
 // to no request. A stream that breaks off is resumed after its last event.
 import { isRecord, messageOf, parseJson, systemCodeOf } from "@trunkline/core";
 import { type RpcId, refusedAnswer, unreadAnswer } from "@trunkline/protocol";
-import { LARGE_MESSAGE_BYTES, messagesIn } from "../results/large-messages.js";
-import { EventReader, isWireMessage, type MessageLimits } from "./event-reader.js";
+import { LARGE_MESSAGE_BYTES, type LargeMessages, messagesIn } from "../results/large-messages.js";
+import { EventReader, type EventReaderOptions, isWireMessage, type MessageLimits } from "./event-reader.js";
 import { type BodyReader, CollectedBody, IGNORED_BODY } from "./http-body.js";
 import { type HttpExchange, type HttpResponse, mediaTypeOf, type ResponseListener } from "./http-client.js";
 import { HttpError, StreamEndedError } from "./http-errors.js";
@@ -38,7 +38,7 @@ const MAX_RETRY_MS = 600_000;
 /** After this many failed attempts the stream counts as lost. */
 const ATTEMPTS_BEFORE_LOST = 2;
 
-export class ServerStream implements ResponseListener {
+export class ServerStream implements ResponseListener, EventReaderOptions {
   /** Undefined for the stream that belongs to no request. */
   readonly request: StreamRequest | undefined;
   readonly #host: StreamHost;
@@ -71,7 +71,7 @@ export class ServerStream implements ResponseListener {
     const type = mediaTypeOf(response);
     if (type === "text/event-stream") {
       this.#attempts = undefined;
-      this.#reader = this.#eventReader();
+      this.#reader = new EventReader(this);
       return this.#reader;
     }
     const { request } = this;
@@ -93,44 +93,60 @@ export class ServerStream implements ResponseListener {
       this.#reader = undefined;
       this.#host.listener.onError(error);
       // The answer may be among the messages that are still being read.
-      void reader.settled().then(() => this.#onEnd(error));
+      void reader.settled().then(() => this.#onStreamEnd(error));
     } else if (request === undefined) this.#onOpenFailed(error);
     else if (this.#attempts !== undefined) this.#onResumeFailed(error);
     else if (!this.#isAnsweredBy(error, request)) this.#fail(error);
   }
 
-  #eventReader(): EventReader {
-    const { limits, listener } = this.#host;
-    return new EventReader({
-      ...limits,
-      requestId: this.request?.id,
-      onMessage: (message) => this.#deliver(message),
-      onEventId: (id) => {
-        this.#lastEventId = id;
-      },
-      onRetry: (ms) => {
-        this.#host.retryMs = Math.min(MAX_RETRY_MS, Math.max(MIN_RETRY_MS, ms));
-      },
-      onNoise: (error) => listener.onError(error),
-      onRefused: (error) => {
-        this.#exchange?.abort();
-        if (error === undefined) this.#over();
-        else this.onFailure(error);
-      },
-      onEnd: () => {
-        this.#reader = undefined;
-        this.#onEnd();
-      },
-    });
+  get maxMessageBytes(): number {
+    return this.#host.limits.maxMessageBytes;
+  }
+
+  get large(): LargeMessages {
+    return this.#host.limits.large;
+  }
+
+  get requestId(): RpcId | undefined {
+    return this.request?.id;
+  }
+
+  onMessage(message: WireMessage): void {
+    if (this.#isOver) return;
+    if (this.request !== undefined && message.id === this.request.id && !("method" in message)) this.#isAnswered = true;
+    this.#host.listener.onMessage(message, this.request?.owner);
+  }
+
+  onEventId(id: string): void {
+    this.#lastEventId = id;
+  }
+
+  onRetry(ms: number): void {
+    this.#host.retryMs = Math.min(MAX_RETRY_MS, Math.max(MIN_RETRY_MS, ms));
+  }
+
+  onNoise(error: Error): void {
+    if (!this.#isOver) this.#host.listener.onError(error);
+  }
+
+  onRefused(error?: Error): void {
+    this.#exchange?.abort();
+    if (error === undefined) this.#over();
+    else this.onFailure(error);
+  }
+
+  onEnd(): void {
+    this.#reader = undefined;
+    this.#onStreamEnd();
   }
 
   #jsonReader({ id }: StreamRequest): BodyReader {
-    const { maxMessageBytes } = this.#host.limits;
+    const { maxMessageBytes } = this;
     return new CollectedBody(maxMessageBytes, {
       onBody: (bytes) => this.#takeJson(bytes, id),
       onTooLarge: () => {
         this.#exchange?.abort();
-        this.#deliver(refusedAnswer(id, "tooLarge", maxMessageBytes) as WireMessage);
+        this.onMessage(refusedAnswer(id, "tooLarge", maxMessageBytes) as WireMessage);
         this.#over();
       },
     });
@@ -138,7 +154,7 @@ export class ServerStream implements ResponseListener {
 
   #takeJson(bytes: Buffer, id: RpcId): void {
     if (bytes.length > LARGE_MESSAGE_BYTES) {
-      messagesIn(this.#host.limits.large, bytes).then(
+      messagesIn(this.large, bytes).then(
         (messages) => this.#takeAnswer(messages),
         (error: unknown) => this.#takeAnswer(unreadAnswer(id, messageOf(error))),
       );
@@ -158,16 +174,10 @@ export class ServerStream implements ResponseListener {
   #takeAnswer(body: unknown): void {
     const messages: readonly unknown[] = Array.isArray(body) ? body : [body];
     if (messages.every(isWireMessage)) {
-      for (const message of messages) this.#deliver(message);
+      for (const message of messages) this.onMessage(message);
       if (this.#isAnswered) this.#over();
       else this.#fail(new StreamEndedError());
     } else this.#fail(new Error("its answer is not a protocol message."));
-  }
-
-  #deliver(message: WireMessage): void {
-    if (this.#isOver) return;
-    if (this.request !== undefined && message.id === this.request.id && !("method" in message)) this.#isAnswered = true;
-    this.#host.listener.onMessage(message, this.request?.owner);
   }
 
   /** Takes the answer out of an HTTP error, if it has one. */
@@ -175,13 +185,13 @@ export class ServerStream implements ResponseListener {
     if (!isModern || !(error instanceof HttpError) || error.status !== 400) return false;
     const message = parseJson(error.text);
     if (!isWireMessage(message) || message.id !== id || !isRecord(message.error)) return false;
-    this.#deliver(message);
+    this.onMessage(message);
     this.#over();
     return true;
   }
 
   /** The stream has ended, or has broken off. */
-  #onEnd(cause?: unknown): void {
+  #onStreamEnd(cause?: unknown): void {
     if (this.#isOver) return;
     if (this.#isAnswered) this.#over();
     else if (this.request === undefined || this.#lastEventId !== undefined) this.#reopen(0);
