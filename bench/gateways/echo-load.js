@@ -1,5 +1,5 @@
 // The load of the gateway benchmarks: a 100-byte echo with a number of calls in flight, through all gateways in turn.
-import { cpuMs } from "./processes.js";
+import { gatewayCpuMs } from "./processes.js";
 
 /**
  * Calls before anything is measured, the same number for every gateway: with fewer, a gateway with more code is still
@@ -29,7 +29,7 @@ export async function warmUp(running) {
 
 /** @param {Running} running @param {number} inFlight @param {Load} load */
 async function block(running, inFlight, load) {
-  const cpuBefore = cpuMs(running.started.pid);
+  const cpuBefore = gatewayCpuMs(running.started.pid);
   const begun = performance.now();
   const until = begun + BLOCK_MS;
   const worker = async () => {
@@ -40,7 +40,7 @@ async function block(running, inFlight, load) {
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
   load.tookMs += performance.now() - begun;
-  load.cpuMs += cpuMs(running.started.pid) - cpuBefore;
+  load.cpuMs += gatewayCpuMs(running.started.pid) - cpuBefore;
 }
 
 /**

@@ -1,6 +1,7 @@
 // The gateways: ours, the limit and the others.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { node24 } from "../peers/peers.js";
 import { commandOf } from "../server/product.js";
 import { configuration, onlyCommand } from "./entries.js";
 import { peerGateways } from "./peer-gateways.js";
@@ -38,14 +39,17 @@ export function executeCall(tool, args) {
   return { name: "execute", arguments: { operations: [{ op: `upstream.${tool}`, params: args }] } };
 }
 
-/** @param {string[]} options @param {StartOptions & { servers: Record<string, Entry>, command: string }} start */
-async function startOurs(options, { servers, tools, command, env = {} }) {
+/**
+ * @param {string[]} options
+ * @param {StartOptions & { servers: Record<string, Entry>, command: string, node: string }} start
+ */
+async function startOurs(options, { servers, tools, command, node, env = {} }) {
   const folder = temporaryFolder();
   const port = await freePort();
   const file = configuration(folder, servers);
   return await startProcess(
     {
-      command: process.execPath,
+      command: node,
       args: [command, "serve", "--http", "--no-token", "--port", String(port), "--mcp", file, ...options],
       url: `http://127.0.0.1:${port}/mcp`,
       transport: "streamable",
@@ -57,26 +61,25 @@ async function startOurs(options, { servers, tools, command, env = {} }) {
 }
 
 /**
- * Trunkline with both of its surfaces. @param {string} [checkout] another checkout, to compare with @returns {{ direct:
- * Gateway, composite: Gateway }}
+ * Trunkline with both of its surfaces. @param {{ name?: string, checkout?: string, node?: string }} [options] another
+ * checkout or another Node, to compare with @returns {{ direct: Gateway, composite: Gateway }}
  */
-export function ourGateways(checkout) {
+export function ourGateways({ name = "trunkline", checkout, node = process.execPath } = {}) {
   const command = commandOf(checkout);
-  const name = checkout === undefined ? "trunkline" : "trunkline before";
   return {
     direct: {
       name: `${name}, direct`,
       role: "ours",
       holdsMany: true,
       start: (servers, options) =>
-        startOurs(["--surface", "direct", "--names", options.names ?? "plain"], { ...options, servers, command }),
+        startOurs(["--surface", "direct", "--names", options.names ?? "plain"], { ...options, servers, command, node }),
       call: callDirectly(),
     },
     composite: {
       name: `${name}, composite`,
       role: "ours",
       holdsMany: true,
-      start: (servers, options) => startOurs([], { ...options, servers, command, tools: 1 }),
+      start: (servers, options) => startOurs([], { ...options, servers, command, node, tools: 1 }),
       call: async (client, tool, args, timeoutMs) => {
         const result = await client.ask("tools/call", executeCall(tool, args), timeoutMs);
         const text = result.structuredContent?.results?.[0]?.result?.text;
@@ -118,8 +121,12 @@ export const limit = {
  */
 export function allGateways({ before, only }) {
   const { gateways, versions, absent } = peerGateways();
-  const earlier = before === undefined ? [] : Object.values(ourGateways(before));
-  const all = [direct, composite, ...earlier, limit, ...gateways];
+  const earlier =
+    before === undefined ? [] : Object.values(ourGateways({ name: "trunkline before", checkout: before }));
+  const node = node24();
+  // The composite surface may need the store, whose compiled packages work with one major version of Node only.
+  const newer = typeof node === "string" ? [ourGateways({ name: "trunkline on Node 24", node }).direct] : [];
+  const all = [direct, composite, ...newer, ...earlier, limit, ...gateways];
   const isChosen = (/** @type {string} */ name) => only?.some((start) => name.startsWith(start)) ?? true;
   return { gateways: all.filter(({ name }) => isChosen(name)), versions, absent };
 }

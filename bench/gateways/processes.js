@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 const isLinux = process.platform === "linux";
 const TICK_MS = 10;
 
-/** Returns the text of a file under /proc; empty when the process has ended. @param {number} pid @param {string} file */
+/** Returns the text of a file under /proc; empty if the process has ended or the system has none. @param {number} pid @param {string} file */
 function read(pid, file) {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");
@@ -33,20 +33,24 @@ function ownProcesses(pid) {
   return processTree(pid).filter((each) => !read(each, "cmdline").split("\0")[1]?.endsWith("upstream.js"));
 }
 
-/** CPU time that a gateway has used. @param {number} pid */
+/** CPU time that a process has used. @param {number} pid */
 export function cpuMs(pid) {
-  if (!isLinux) return Number.NaN;
-  return ownProcesses(pid).reduce((sum, each) => {
-    const fields = read(each, "stat").split(") ")[1]?.split(" ") ?? [];
-    return sum + (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-  }, 0);
+  const fields = read(pid, "stat").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+/** CPU time that a gateway has used. @param {number} pid */
+export function gatewayCpuMs(pid) {
+  return ownProcesses(pid).reduce((sum, each) => sum + cpuMs(each), 0);
+}
+
+/** Resident memory of one process. @param {number} pid */
+export function residentMB(pid) {
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(read(pid, "status"))?.[1];
+  return (Number(kib ?? Number.NaN) * 1024) / 1e6;
 }
 
 /** Resident memory of a gateway. @param {number} pid */
-export function residentMB(pid) {
-  if (!isLinux) return Number.NaN;
-  return ownProcesses(pid).reduce((sum, each) => {
-    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(read(each, "status"))?.[1];
-    return sum + (Number(kib ?? 0) * 1024) / 1e6;
-  }, 0);
+export function gatewayMB(pid) {
+  return ownProcesses(pid).reduce((sum, each) => sum + residentMB(each), 0);
 }

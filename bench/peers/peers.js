@@ -49,8 +49,8 @@ export function systemPeer(name) {
   return { name, version, command: name, args: [] };
 }
 
-/** Returns the path of a Node 24. @returns {string | { reason: string }} */
-function node24() {
+/** Returns the path of a Node 24, installed if missing. @returns {string | { reason: string }} */
+export function node24() {
   if (process.version.startsWith("v24.")) return process.execPath;
   if (process.platform !== "linux" || process.arch !== "x64")
     return { reason: "the benchmark installs Node 24 only on linux-x64." };

@@ -4,10 +4,10 @@
 // 5, --rounds 3.
 
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startServer } from "../../test/servers/start.js";
+import { cpuMs } from "../gateways/processes.js";
 import { median, report } from "../report.js";
 import { loadHttp } from "./http-load.js";
 import { entry, place, serveHttp } from "./product.js";
@@ -84,13 +84,6 @@ report(
     workload: `A modern tools/call of a 100-byte echo, ${IN_FLIGHT} in flight, ${seconds} s in each of ${rounds} rounds. The SDK server answers by itself; serve forwards to an upstream server. A ratio of 0.5 means twice the calls of the SDK server.`,
   },
 );
-
-/** CPU time a process has used; zero if the system does not report it. @param {number} pid */
-function cpuMs(pid) {
-  if (process.platform !== "linux") return 0;
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
 
 /** @param {string} kind @returns {Promise<Started>} */
 async function stack(kind) {

@@ -136,13 +136,15 @@ const has = (/** @type {string} */ part) => parts.includes(part);
 
 /** @type {Awaited<ReturnType<typeof gatewayRows>>} */
 const gateways = has("gateways") ? await gatewayRows() : { rows: [], versions: {}, absent: [] };
-const rows = [
+const all = [
   ...gateways.rows,
   ...(has("stdio") ? [await stdioRow()] : []),
   ...(has("http") ? [await httpRow()] : []),
   ...(has("cold") ? [await coldRow()] : []),
   ...(has("faults") ? [await faultsRow()] : []),
 ];
+// Without the program or the system file that a figure is compared with, there is no row.
+const rows = all.filter(({ ratio }) => !Number.isNaN(ratio));
 report("speed", rows, {
   title: "Speed: close to the wire",
   workload: `Ratios of one run. Gateways: a 100-byte echo, ${SIZE.echoSeconds} s with 16 and with 1 in flight, after ${WARM_UP_CALLS.toLocaleString("en")} calls to each; memory ${IDLE_MS / 1_000} s after the start. Over stdio: ${SIZE.stdioCalls} calls. HTTP server: ${SIZE.httpRounds} rounds of ${SIZE.httpCalls} calls, 16 in flight, the least of the rounds. Cold call: ${SIZE.coldRounds} rounds. Faults: ${SIZE.clients} clients for ${SIZE.seconds} s, one of three servers hanging and one crashing.`,
