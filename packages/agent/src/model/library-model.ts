@@ -43,7 +43,7 @@ export function libraryModel(options: LibraryModelOptions): Model {
         const library = await load();
         const { stream, response } = await library.doStream(callOptions(request, options, signal));
         try {
-          for await (const event of fromStream(watched(stream, { logger, onPart: deadline.extend }))) {
+          for await (const event of fromStream(watched(stream, { logger, onPart: () => deadline.extend() }))) {
             // The time limit is for the provider, not for a slow reader.
             deadline.pause();
             yield event;

@@ -64,7 +64,7 @@ export async function download(
     params,
     maxBytes,
     signal: deadline.signal,
-    extend: deadline.extend,
+    extend: () => deadline.extend(),
     call,
   });
   const found = await hashOf(partial.file);
