@@ -93,9 +93,12 @@ abstract class Screen {
 class TerminalInput extends PassThrough {
   readonly isTTY = true;
   isRaw = false;
+  /** Called when a prompt starts to read single keys: the kernel then hands over the line that is being edited. */
+  onRaw = () => {};
 
   setRawMode(isRaw: boolean): this {
     this.isRaw = isRaw;
+    if (isRaw) this.onRaw();
     return this;
   }
 }
@@ -121,6 +124,8 @@ export class Terminal extends Screen {
     { showsAnswer = false, columns = 80 }: TerminalOptions = {},
   ) {
     super();
+    // As with a real terminal, the reader gets it after it has been set up.
+    this.#stdin.onRaw = () => process.nextTick(() => this.#flush(""));
     const keep = (take: (text: string) => void) => {
       const decoder = new StringDecoder();
       return new Writable({
@@ -182,7 +187,8 @@ export class Terminal extends Screen {
   }
 
   #flush(ending: string): void {
-    this.#stdin.write(`${this.#line}${ending}`);
+    const text = `${this.#line}${ending}`;
+    if (text !== "") this.#stdin.write(text);
     this.#line = "";
   }
 }

@@ -32,6 +32,16 @@ function world(name: string, changes: Partial<ProgramIo> = {}) {
   return { io, cwd, stdin, stdout, stderr };
 }
 
+/** Answers the question as soon as it is shown. */
+function answer({ stdin, stderr }: ReturnType<typeof world>, question: string, line: string): void {
+  let shown = "";
+  stderr.on("data", (chunk: Buffer) => {
+    const isNew = !shown.includes(question);
+    shown += chunk.toString();
+    if (isNew && shown.includes(question)) stdin.write(`${line}\n`);
+  });
+}
+
 async function run(args: readonly string[], { io, stdout, stderr }: ReturnType<typeof world>) {
   const printed = Promise.all([text(stdout), text(stderr)]);
   const code = await runProgram(args, io);
@@ -143,7 +153,7 @@ describe("runProgram", () => {
     );
     Object.assign(at.stdin, { isTTY: true });
     Object.assign(at.stderr, { isTTY: true, columns: 80 });
-    at.stdin.write("y\n");
+    answer(at, "Approve what this project would run? [y/N]", "y");
     const { code, out, err } = await run(["trust"], at);
     expect(code).toBe(0);
     expect(err).toContain("Approve what this project would run? [y/N]");
@@ -164,7 +174,7 @@ describe("runProgram", () => {
     mkdirSync(join(at.cwd, ".trunkline", "store"), { recursive: true });
     Object.assign(at.stdin, { isTTY: true });
     Object.assign(at.stderr, { isTTY: true, columns: 80 });
-    at.stdin.write("n\n");
+    answer(at, question, "n");
     const { code, err } = await run(args, at);
     expect(code).toBe(1);
     expect(err).toContain(question);

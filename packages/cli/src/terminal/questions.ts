@@ -1,31 +1,45 @@
 // Asks the user questions at the terminal, on stderr because stdout is for the result.
 import { createInterface } from "node:readline/promises";
-import { Writable } from "node:stream";
 import type { InputRequest } from "@trunkline/client/config";
 import { abortError, printable } from "@trunkline/core";
 import type { CommandContext } from "./context.js";
+import { dropTypedAhead, PromptScreen } from "./typed-ahead.js";
 
-/** Asks for yes or no; anything but a clear yes is a no. Rejects with `ABORTED` on Ctrl-C. */
+/**
+ * Asks for yes or no; anything but a clear yes, typed after the question is shown, is a no. Rejects with `ABORTED` on
+ * Ctrl-C.
+ */
 export async function askYesNo(context: CommandContext, question: string): Promise<boolean> {
-  return /^y(es)?$/i.test((await askLine(context, `${question} [y/N] `)).trim());
+  return /^y(es)?$/i.test((await askLine(context, `${question} [y/N] `, { afresh: true })).trim());
 }
 
-/** Asks for one line; returns an empty one at the end of input. Typed secrets are not shown. */
+/**
+ * Asks for one line; returns an empty one at the end of input. Typed secrets are not shown. `afresh`: a line typed before
+ * the question is shown does not count.
+ */
 export async function askLine(
   context: CommandContext,
   question: string,
-  options: { hidden?: boolean } = {},
+  options: { hidden?: boolean; afresh?: boolean } = {},
 ): Promise<string> {
   const interrupt = new AbortController();
   const signal = AbortSignal.any([context.signal, interrupt.signal]);
   const { stdin, stderr } = context.io;
-  const screen = new Screen(stderr);
+  const screen = new PromptScreen(stderr);
   const terminal = createInterface({ input: stdin, output: screen, terminal: true });
   // While readline is reading, Ctrl-C goes to it instead of signalling the process.
   terminal.once("SIGINT", () => interrupt.abort());
   // At the end of input no answer arrives, and `question` would wait forever.
-  const ended = new Promise<string>((resolve) => terminal.once("close", () => resolve("")));
+  let isOver = false;
+  const ended = new Promise<string>((resolve) => {
+    terminal.once("close", () => {
+      isOver = true;
+      resolve("");
+    });
+  });
   try {
+    if (options.afresh) await dropTypedAhead(terminal, { stdin, screen });
+    if (isOver && !signal.aborted) return "";
     const answer = terminal.question(question, { signal });
     screen.hidden = options.hidden ?? false;
     return await Promise.race([answer, ended]);
@@ -49,20 +63,4 @@ export async function askInput(context: CommandContext, input: InputRequest): Pr
   if (line === "") return input.default;
   if (choices.length === 0) return line;
   return (choices[Number(line) - 1] ?? choices.find(({ value }) => value === line))?.value;
-}
-
-/** Writes to stderr and can hide typed text. */
-class Screen extends Writable {
-  hidden = false;
-  readonly #stderr: Writable;
-
-  constructor(stderr: Writable) {
-    super();
-    this.#stderr = stderr;
-  }
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    if (!this.hidden) this.#stderr.write(chunk);
-    done();
-  }
 }

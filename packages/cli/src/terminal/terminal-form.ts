@@ -34,7 +34,8 @@ const ANSWERS = {
 } as const;
 
 /**
- * Asks for one of several words, by their first letters, until it gets one; returns `undefined` if the prompt ended.
+ * Asks for one of several words, by their first letters, until it gets one that was typed after the question was shown;
+ * returns `undefined` if the prompt ended.
  */
 export async function askWord<W extends string>(
   prompt: Prompt,
@@ -45,7 +46,7 @@ export async function askWord<W extends string>(
   const patterns = Object.entries(words) as [W, RegExp][];
   const choices = patterns.map(([word]) => `[${word.slice(0, 1)}]${word.slice(1)}`).join(", ");
   for (;;) {
-    const line = await prompt.ask(`${question} ${choices}: `);
+    const line = await prompt.askAfresh(`${question} ${choices}: `);
     if (line === undefined) return undefined;
     const found = patterns.find(([, pattern]) => pattern.test(line.trim()));
     if (found !== undefined) return found[0];

@@ -2,6 +2,7 @@
 // result. One reader stays open for all lines, so text pasted all at once can fill several fields.
 import { createInterface, type Interface } from "node:readline";
 import type { CommandContext } from "./context.js";
+import { dropTypedAhead, PromptScreen } from "./typed-ahead.js";
 
 /** Why there are no more answers: Ctrl-C, Ctrl-D (or the end of input), or the question was withdrawn. */
 type PromptEnding = "interrupted" | "ended" | "withdrawn";
@@ -10,12 +11,15 @@ export interface Prompt {
   say(line: string): void;
   /** Asks for one line; returns `undefined` once the prompt has ended. */
   ask(question: string): Promise<string | undefined>;
+  /** Asks for one line that is typed after the question is shown: for everything that approves something. */
+  askAfresh(question: string): Promise<string | undefined>;
 }
 
 /** Uses the terminal as a prompt for one question. Nothing else may read from the terminal in the meantime. */
 export class TerminalPrompt implements Prompt, Disposable {
   readonly #context: CommandContext;
   readonly #signal: AbortSignal;
+  readonly #screen: PromptScreen;
   readonly #reader: Interface;
   readonly #lines: string[] = [];
   #waiting: ((line: string | undefined) => void) | undefined;
@@ -26,9 +30,10 @@ export class TerminalPrompt implements Prompt, Disposable {
   constructor(context: CommandContext, signal: AbortSignal) {
     this.#context = context;
     this.#signal = signal;
+    this.#screen = new PromptScreen(context.io.stderr);
     this.#reader = createInterface({
       input: context.io.stdin,
-      output: context.io.stderr,
+      output: this.#screen,
       terminal: true,
       // Input typed for one server is not offered to the next.
       historySize: 0,
@@ -64,6 +69,13 @@ export class TerminalPrompt implements Prompt, Disposable {
     return await new Promise((resolve) => {
       this.#waiting = resolve;
     });
+  }
+
+  async askAfresh(question: string): Promise<string | undefined> {
+    if (this.#ending !== undefined) return undefined;
+    await dropTypedAhead(this.#reader, { stdin: this.#context.io.stdin, screen: this.#screen });
+    this.#lines.length = 0;
+    return await this.ask(question);
   }
 
   [Symbol.dispose](): void {
