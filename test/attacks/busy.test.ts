@@ -77,26 +77,20 @@ async function soon(promise: Promise<unknown>): Promise<unknown> {
 describe("turns", () => {
   afterEach(() => void vi.useRealTimers());
 
-  const limits = (waits: boolean) => ({
-    waits,
+  const limits = {
     waitMs: 5,
-    signal: new AbortController().signal,
+    signal: undefined,
     onBusy: (question: string) => new TrunklineError("BUSY", question),
-  });
+  };
 
-  it("are not taken at a server that has never asked", async () => {
+  it("are taken behind calls that began before the server asked", async () => {
     const table = new InFlightTable();
-    await table.turn({ abilities }, limits(false));
-    expect(await soon(table.turn({ abilities }, limits(false)))).not.toBe("waits");
-  });
-
-  it("are taken once it has asked, also behind calls that began before", async () => {
-    const table = new InFlightTable();
-    const first = await table.turn({ abilities }, limits(false));
-    const second = table.turn({ abilities }, limits(true));
+    const first = { abilities };
+    table.begin(first);
+    const second = table.take({ abilities }, limits);
     expect(await soon(second)).toBe("waits");
-    first[Symbol.dispose]();
-    (await second)[Symbol.dispose]();
+    table.end(first);
+    await second;
   });
 
   it("end with BUSY only behind a question, not behind a call that just takes long", async () => {
@@ -105,9 +99,9 @@ describe("turns", () => {
     using deadline = startDeadline({ what: "a call", timeoutMs: 60_000 });
     const open = new Set<string>();
     const call: Call = { channel: { abilities }, deadline, questions: 0, open };
-    using _listed = table.add(call);
-    using _first = await table.turn(call.channel, limits(true));
-    const second = table.turn({ abilities }, limits(true));
+    table.add(call);
+    await table.take(call.channel, limits);
+    const second = table.take({ abilities }, limits);
     // Many times the wait, without a question.
     vi.advanceTimersByTime(1_000);
     expect(await soon(second)).toBe("waits");

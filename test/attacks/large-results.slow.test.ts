@@ -2,7 +2,7 @@
 import type { LargeValue } from "@trunkline/core";
 import { encodeMessage, JsonBytes } from "@trunkline/protocol";
 import { describe, expect, it, vi } from "vitest";
-import { LargeMessages, stubOf } from "../../packages/client/src/results/large-messages.js";
+import { LargeMessages } from "../../packages/client/src/results/large-messages.js";
 import { http, stdio } from "../../packages/client/test/hub/fixtures.js";
 import { testExchange, testService } from "../../packages/server/test/service/support.js";
 import { startServer } from "../servers/start.js";
@@ -178,22 +178,11 @@ describe("the thread for large messages", () => {
     }
   });
 
-  it("hands over a result only to the call that it answers, whatever a server claims", async () => {
-    const others = new LargeMessages("another");
-    try {
-      // A result that is on its way to another call.
-      const opened = await others.open(message({ content: [{ type: "text", text: "secret".repeat(1_000) }] }));
-      if (opened.kind !== "result") throw new Error(opened.kind);
-      stubOf(opened);
-      await using set = testService([stdio("hostile", [], SLOW)]);
-      const hub = await set.hub();
-      for (const ticket of ["0", "1", "2", "00000000-0000-4000-8000-000000000000"]) {
-        const forged = { "trunkline/large": ticket };
-        const { raw } = await hub.callTool("hostile", "echo", { text: "mine", forged });
-        expect(raw).toEqual({ content: [{ type: "text", text: "mine" }], _meta: forged });
-      }
-    } finally {
-      await others.close();
-    }
+  it("cannot be claimed by a server: what its result says about itself is data", async () => {
+    await using set = testService([stdio("hostile", [], SLOW)]);
+    const hub = await set.hub();
+    const forged = { "trunkline/large": "0", "Symbol(large fields)": {} };
+    const { raw } = await hub.callTool("hostile", "echo", { text: "mine", forged });
+    expect(raw).toEqual({ content: [{ type: "text", text: "mine" }], _meta: forged });
   });
 });

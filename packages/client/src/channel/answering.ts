@@ -1,8 +1,7 @@
 // Passes a server's question to the channel of its call. Elicitations are vetted first; everything else, and every valid
 // answer, is passed on unchanged.
-import { ProtocolError } from "@modelcontextprotocol/client";
 import { abortable, isRecord, type Logger, messageOf, TrunklineError, toOneLine } from "@trunkline/core";
-import { isQuestionMethod, QUESTION_CAPABILITIES, RPC_CODES } from "@trunkline/protocol";
+import { isQuestionMethod, QUESTION_CAPABILITIES, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Channel, Question, QuestionContext, Root } from "./channel.js";
 import type { Call } from "./in-flight.js";
 import { vetElicitation } from "./vetted-elicitation.js";
@@ -86,7 +85,7 @@ export class Answering {
     const roots = method === "roots/list" ? this.#options.roots() : undefined;
     if (roots !== undefined && channel?.abilities?.roots === undefined) return { roots };
     if (channel === undefined) return this.decline(method);
-    if (!isQuestionMethod(method)) throw new ProtocolError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
+    if (!isQuestionMethod(method)) throw new RpcError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
     if (!accepts(channel, question)) {
       if (method === "elicitation/create") return { action: "decline" };
       throw refusal(method === "roots/list" ? "No roots are available." : "The client does not support sampling.");
@@ -101,7 +100,7 @@ export class Answering {
       // A server notified of changed roots asks for them on its own, and the running call can end before its channel
       // answers.
       if (roots !== undefined && !context.signal.aborted) return { roots };
-      if (error instanceof ProtocolError) throw error;
+      if (error instanceof RpcError) throw error;
       const from = { server: context.server, method, channel: channel.name };
       this.#options.logger.warn("a question was not answered", { ...from, error: messageOf(error) });
       if (method === "elicitation/create") return { action: "cancel" };
@@ -149,6 +148,6 @@ function checked(method: string, answer: Readonly<Record<string, unknown>>): Rec
   return { ...answer };
 }
 
-function refusal(message: string): ProtocolError {
-  return new ProtocolError(REFUSED_CODE, message);
+function refusal(message: string): RpcError {
+  return new RpcError(REFUSED_CODE, message);
 }

@@ -3,9 +3,8 @@
 // A legacy stdio server does not say which call a question belongs to. With one channel in flight the owner is clear.
 // With several it is not, so either only one is allowed at a time (`serialize`), or the question is declined. Most
 // servers never ask, so channels take turns only at a server that has asked.
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { Deadline } from "@trunkline/core";
-import { type Channel, canAnswer, partyOf, runOutsideChannels } from "./channel.js";
+import { type Channel, canAnswer, partyOf } from "./channel.js";
 
 /** What to do when several channels use one legacy stdio server, which cannot say which of them it asks. */
 export type AskPolicy = "serialize" | "isolate" | "decline";
@@ -22,9 +21,7 @@ export interface Call {
 
 /** What a call may wait for. */
 interface TurnLimits {
-  readonly signal: AbortSignal;
-  /** Whether to wait at all; otherwise the call only counts as being in flight. */
-  readonly waits: boolean;
+  readonly signal: AbortSignal | undefined;
   /** How long to wait behind a question that nobody answers. */
   readonly waitMs: number;
   /** Creates the error for a call that has waited too long. */
@@ -41,10 +38,13 @@ export class InFlightTable {
   readonly #admitted = new Map<Channel | undefined, number>();
   readonly #waiting: Waiting[] = [];
 
-  /** Adds a call until the returned disposable is disposed. */
-  add(call: Call): Disposable {
+  /** Adds a call, until {@link remove}. */
+  add(call: Call): void {
     this.#calls.add(call);
-    return { [Symbol.dispose]: () => void this.#calls.delete(call) };
+  }
+
+  remove(call: Call): void {
+    this.#calls.delete(call);
   }
 
   /** Returns the call that a question without a recipient must belong to; `several` if it is ambiguous. */
@@ -54,30 +54,32 @@ export class InFlightTable {
     return others.every(({ channel }) => partyOf(channel) === partyOf(first.channel)) ? first : "several";
   }
 
+  /** Begins a turn at once: the call only counts as being in flight. */
+  begin(channel: Channel | undefined): void {
+    this.#count(channel, 1);
+  }
+
   /**
-   * Waits until no other channel that could be asked is in flight. Channels take turns in order of arrival, so a busy
-   * one does not block the others. A call does not wait longer than `waitMs` behind a question: whoever is asked may
-   * never answer.
+   * Waits until no other channel that could be asked is in flight, and begins a turn. Channels take turns in order of
+   * arrival, so a busy one does not block the others. A call does not wait longer than `waitMs` behind a question:
+   * whoever is asked may never answer.
    */
-  async turn(channel: Channel | undefined, limits: TurnLimits): Promise<Disposable> {
-    if (limits.waits && !this.#mayEnter(channel)) await this.#wait(channel, limits);
-    else this.#count(channel, 1);
-    let left = false;
-    return {
-      [Symbol.dispose]: () => {
-        if (left) return;
-        left = true;
-        this.#count(channel, -1);
-        this.#admitNext();
-      },
-    };
+  async take(channel: Channel | undefined, limits: TurnLimits): Promise<void> {
+    if (this.#mayEnter(channel)) this.#count(channel, 1);
+    else await this.#wait(channel, limits);
+  }
+
+  /** Ends a turn. */
+  end(channel: Channel | undefined): void {
+    this.#count(channel, -1);
+    this.#admitNext();
   }
 
   async #wait(channel: Channel | undefined, { signal, waitMs, onBusy }: TurnLimits): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const settle = (end: () => void) => {
         clearInterval(timer);
-        signal.removeEventListener("abort", onAbort);
+        signal?.removeEventListener("abort", onAbort);
         end();
       };
       const giveUp = (reason: unknown) => {
@@ -85,7 +87,7 @@ export class InFlightTable {
         settle(() => reject(reason));
       };
       const waiting: Waiting = { channel, admit: () => settle(resolve) };
-      const onAbort = () => giveUp(signal.reason);
+      const onAbort = () => giveUp(signal?.reason);
       const timer = setInterval(() => {
         const [question] = [...this.#calls].flatMap(({ open }) => [...open]);
         // Nobody is asked: the other calls just take long, and their own timeouts end them.
@@ -93,8 +95,8 @@ export class InFlightTable {
       }, waitMs);
       timer.unref();
       this.#waiting.push(waiting);
-      if (signal.aborted) onAbort();
-      else signal.addEventListener("abort", onAbort, { once: true });
+      if (signal?.aborted) onAbort();
+      else signal?.addEventListener("abort", onAbort, { once: true });
     });
   }
 
@@ -122,24 +124,4 @@ export class InFlightTable {
     if (count === 0) this.#admitted.delete(channel);
     else this.#admitted.set(channel, count);
   }
-}
-
-const callScope = new AsyncLocalStorage<Call>();
-
-/**
- * Sends a request in the scope of its call. Over HTTP, messages on the response's own stream are then known to belong
- * to that call.
- */
-export function runInCall<T>(call: Call, send: () => T): T {
-  return callScope.run(call, send);
-}
-
-/** Returns the call on whose stream the current message arrived; undefined over stdio and on a separate stream. */
-export function currentCall(): Call | undefined {
-  return callScope.getStore();
-}
-
-/** Runs `work` outside every call and channel. Keeps long-lived work out of its first caller's scope. */
-export function runOutsideScopes<T>(work: () => T): T {
-  return callScope.exit(() => runOutsideChannels(work));
 }

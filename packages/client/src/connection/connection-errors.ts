@@ -1,13 +1,4 @@
-// Turns transport and SDK errors into errors with a code, a specific cause, and a hint on what to try next.
-import {
-  InsufficientScopeError,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  SdkHttpError,
-  SseError,
-  UnauthorizedError,
-} from "@modelcontextprotocol/client";
+// Turns the failures of wires and servers into errors with a code, a specific cause, and a hint on what to try next.
 import {
   type ErrorCode,
   firstWords,
@@ -18,13 +9,15 @@ import {
   systemCodeOf,
   TrunklineError,
 } from "@trunkline/core";
-import { REFUSED_CODES, SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/protocol";
+import { REFUSED_CODES, RpcError } from "@trunkline/protocol";
 import { usesSignIn } from "../auth/server-auth.js";
 import { hintToSignIn } from "../auth/sign-in-errors.js";
 import type { HttpServer, ServerDefinition } from "../config/loaded-config.js";
+import { HttpError, InsufficientScopeError, StreamEndedError } from "../wire/http-errors.js";
+import type { ProcessExit } from "../wire/stdio-wire.js";
+import { WireClosedError } from "../wire/wire.js";
 import type { ServerState } from "./connection-options.js";
 import { exitData, exitText, linesText } from "./crash-report.js";
-import type { ProcessExit } from "./stdio-transport.js";
 
 /** What is known about a failed attempt to connect. */
 interface ConnectFailure {
@@ -93,7 +86,7 @@ interface Explanation {
 
 function explain(error: unknown, { server, exit, stderr, noise, timeoutMs }: ConnectFailure): Explanation {
   const { name } = server;
-  if (isTrunklineError(error, "TIMEOUT") || (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)) {
+  if (isTrunklineError(error, "TIMEOUT")) {
     const seconds = timeoutMs / 1000;
     if (noise !== undefined) {
       return {
@@ -166,13 +159,10 @@ export function neededScope(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Returns the underlying network error code. Skips the SDK's own codes, which do not name the network problem. */
+/** Returns the code of the network failure that caused an error. */
 export function networkCodeOf(error: unknown): string | undefined {
-  const code = systemCodeOf(error);
-  return code === undefined || SDK_CODES.has(code) ? undefined : code;
+  return systemCodeOf(error);
 }
-
-const SDK_CODES: ReadonlySet<string> = new Set(Object.values(SdkErrorCode));
 
 /** Fetch reports a blocked port only in its message. */
 function isBlockedPort(error: unknown): boolean {
@@ -211,7 +201,7 @@ function networkFailure(error: unknown, { name, url }: HttpServer): Explanation 
       cause: "unreachable",
     };
   }
-  const status = error instanceof SdkHttpError ? error.status : error instanceof SseError ? error.code : undefined;
+  const status = error instanceof HttpError ? error.status : undefined;
   if (status === 403) {
     const hint = "The credentials in its entry lack permission, or it allows no access from here.";
     return { code: "PROTOCOL", message: `${at} denies access (HTTP 403).`, hint, cause: "unauthorized" };
@@ -225,16 +215,6 @@ function networkFailure(error: unknown, { name, url }: HttpServer): Explanation 
 }
 
 function protocolFailure(error: unknown, name: string): Explanation {
-  // The SDK has no code for an unsupported version.
-  const revision = /protocol version is not supported: (\S+)/.exec(messageOf(error))?.[1];
-  if (revision !== undefined) {
-    return {
-      code: "PROTOCOL",
-      message: `Server "${name}" uses the unknown protocol revision ${revision}.`,
-      hint: `Supported: ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}. Is there a newer Trunkline, or a newer server?`,
-      cause: "protocol",
-    };
-  }
   return {
     code: "PROTOCOL",
     message: `Server "${name}" does not respond like an MCP server: ${shortMessage(error)}`,
@@ -243,12 +223,8 @@ function protocolFailure(error: unknown, name: string): Explanation {
   };
 }
 
-/** A validator's message is a page of JSON that only means the answer has the wrong shape. */
 function shortMessage(error: unknown): string {
-  if (error instanceof Error && error.name === "ZodError") return "its answer is not a protocol message.";
-  const [line = ""] = messageOf(error)
-    .replace(/^SSE error: /, "")
-    .split("\n");
+  const [line = ""] = messageOf(error).split("\n");
   return firstWords(line, 300);
 }
 
@@ -257,7 +233,7 @@ const SESSION_EXPIRED = "session-expired";
 /** Whether the server has forgotten our session: it rejected the request without processing it. */
 export function isSessionExpired(error: unknown): boolean {
   if (isTrunklineError(error)) return error.data?.cause === SESSION_EXPIRED;
-  return error instanceof SdkHttpError && error.status === 404;
+  return error instanceof HttpError && error.status === 404;
 }
 
 /** Builds the error for a request that the server rejected because it has forgotten our session. */
@@ -295,22 +271,28 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
     const { message, hint } = refusal(error, server);
     return new TrunklineError("AUTH_REQUIRED", message, { cause: error, hint, data: { cause: "unauthorized" } });
   }
-  if (error instanceof ProtocolError && error.code === REFUSED_CODES.tooLarge) {
+  if (error instanceof RpcError && error.code === REFUSED_CODES.tooLarge) {
     return new TrunklineError("RESULT_TOO_LARGE", `${what} failed: ${messageOf(error)}.`, {
       cause: error,
       hint: 'Ask for less: a filter, a page, a range. Or raise "maxMessageBytes" in the server\'s entry.',
     });
   }
-  if (error instanceof ProtocolError && error.code === REFUSED_CODES.tooDeep) {
+  if (error instanceof RpcError && error.code === REFUSED_CODES.tooDeep) {
     return new TrunklineError("PROTOCOL", `${what} failed: ${messageOf(error)}.`, { cause: error });
   }
-  if (error instanceof ProtocolError) {
+  if (error instanceof RpcError) {
     return new TrunklineError("UPSTREAM", `${what} failed: ${messageOf(error)} (${error.code})`, {
       cause: error,
       data: { code: error.code, message: messageOf(error), ...(error.data === undefined ? {} : { data: error.data }) },
     });
   }
-  if (error instanceof SdkHttpError) {
+  if (error instanceof StreamEndedError) {
+    return new TrunklineError("SERVER_EXITED", `${what} failed: the stream ended without an answer.`, {
+      cause: error,
+      hint: "It may or may not have taken effect.",
+    });
+  }
+  if (error instanceof HttpError) {
     return new TrunklineError("UPSTREAM", `${what} failed: HTTP ${error.status}.`, {
       cause: error,
       data: { status: error.status },
@@ -329,8 +311,7 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
 /** Whether a request failed because the connection ended, which the transport may have noticed first. */
 function isExit(error: unknown, exit: ProcessExit | undefined): boolean {
   if (isTrunklineError(error)) return error.code === "SERVER_EXITED" && exit !== undefined;
-  if (!(error instanceof SdkError)) return false;
-  return error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.NotConnected || exit !== undefined;
+  return error instanceof WireClosedError;
 }
 
 /**
@@ -346,8 +327,7 @@ function lastWords(stderr: readonly string[]): string | undefined {
 }
 
 function isUnauthorized(error: unknown): boolean {
-  if (error instanceof UnauthorizedError) return true;
-  return (error instanceof SdkHttpError && error.status === 401) || (error instanceof SseError && error.code === 401);
+  return error instanceof HttpError && error.status === 401;
 }
 
 function shellQuoted(word: string): string {

@@ -1,12 +1,12 @@
 // One server definition, one self-healing connection. Each time it connects, a new generation begins: late events of an
 // old generation (a close, a failed request) never affect a newer one.
-import type { McpSubscription, SubscriptionFilter } from "@modelcontextprotocol/client";
 import { abortable, abortError, isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
-import type { SignIn } from "../channel/channel.js";
-import { runOutsideScopes } from "../channel/in-flight.js";
+import { runOutsideChannels, type SignIn } from "../channel/channel.js";
+import type { Call } from "../channel/in-flight.js";
 import { callTimeoutOf, connectTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
 import { LargeMessages, largeOf } from "../results/large-messages.js";
+import { StdioWire } from "../wire/stdio-wire.js";
 import {
   isSessionExpired,
   neededScope,
@@ -23,7 +23,7 @@ import type { OutgoingRequest } from "./outgoing.js";
 import { Restarts } from "./restarts.js";
 import { Conversation, type RequestOptions } from "./server-conversation.js";
 import { SigningIn } from "./signing-in.js";
-import { StdioTransport } from "./stdio-transport.js";
+import type { Subscription, SubscriptionFilter } from "./subscriptions.js";
 
 /** Maximum number of times to ask the user to sign in before giving up on a server that is never satisfied. */
 const MAX_SIGN_INS = 3;
@@ -52,7 +52,7 @@ export class Connection {
   #roundTripMs: number | undefined;
   #tookMs: number | undefined;
   /** The process of the last attempt, for a stdio server. */
-  #process: StdioTransport | undefined;
+  #process: StdioWire | undefined;
   #closing: Promise<void> | undefined;
   #checking: Promise<void> | undefined;
 
@@ -103,22 +103,21 @@ export class Connection {
   }
 
   get revision(): string | undefined {
-    return this.#generation?.client.getNegotiatedProtocolVersion();
+    return this.#generation?.revision;
   }
 
   /** The server's own name and version. */
   get serverInfo(): { name: string; version: string } | undefined {
-    const info = this.#generation?.client.getServerVersion();
-    return info === undefined ? undefined : { name: info.name, version: info.version };
+    return this.#generation?.serverInfo;
   }
 
   /** The server's instructions to the model. */
   get instructions(): string | undefined {
-    return this.#generation?.client.getInstructions();
+    return this.#generation?.instructions;
   }
 
   get capabilities(): Readonly<Record<string, unknown>> {
-    return this.#generation?.client.getServerCapabilities() ?? {};
+    return this.#generation?.capabilities ?? {};
   }
 
   get stderrTail(): readonly string[] {
@@ -127,7 +126,7 @@ export class Connection {
 
   /** The process id of a stdio server. */
   get pid(): number | undefined {
-    return this.#process?.pid ?? undefined;
+    return this.#process?.pid;
   }
 
   /** The state of the sign-in, for a server that may need one. */
@@ -168,7 +167,7 @@ export class Connection {
   /** Returns the running attempt, or starts a new one. */
   #try(options: { ask: boolean; signIn?: SignIn | undefined }): Promise<void> {
     this.#restarts.cancel();
-    this.#attempt ??= runOutsideScopes(() => this.#connectSignedIn(options)).finally(() => {
+    this.#attempt ??= runOutsideChannels(() => this.#connectSignedIn(options)).finally(() => {
       this.#attempt = undefined;
     });
     return this.#attempt;
@@ -255,16 +254,15 @@ export class Connection {
 
   /** Sends a notification; it is lost if there is no connection. */
   async notify(method: string, params: Record<string, unknown> = {}): Promise<void> {
-    await this.#generation?.client.notification({ method, params });
+    await this.#generation?.session.notify(method, params);
   }
 
   /** Opens a stream on which a modern server reports changes, for the lifetime of the current generation. */
-  async listen(filter: SubscriptionFilter, signal?: AbortSignal): Promise<McpSubscription> {
+  async listen(filter: SubscriptionFilter, signal?: AbortSignal): Promise<Subscription> {
     await this.connect(signal);
-    const { client } = this.#requireGeneration();
-    const options = { timeout: callTimeoutOf(this.definition), ...(signal === undefined ? {} : { signal }) };
+    const { session } = this.#requireGeneration();
     try {
-      return await runOutsideScopes(() => client.listen(filter, options));
+      return await session.subscribe(filter, { timeoutMs: callTimeoutOf(this.definition), signal });
     } catch (error) {
       const what = this.#conversation.describe("subscriptions/listen");
       if (signal?.aborted) throw abortError(signal, what);
@@ -309,7 +307,7 @@ export class Connection {
   async #stepUp(error: unknown, signal: AbortSignal | undefined): Promise<boolean> {
     if (!(await this.#signingIn.mayStepUp(error))) return false;
     await this.#join(
-      runOutsideScopes(() => this.#signingIn.signIn()),
+      runOutsideChannels(() => this.#signingIn.signIn()),
       signal,
     );
     return true;
@@ -342,9 +340,9 @@ export class Connection {
         onClose: (closed) => this.#onClose(closed),
         onStreamLost: () => this.#checkSession(),
         onQuestion: (question, asked) => this.#conversation.answer(question, asked),
-        onNotification: (method, params) => this.#onNotification(method, params),
-        onTransport: (transport) => {
-          this.#process = transport instanceof StdioTransport ? transport : undefined;
+        onNotification: (method, params, call) => this.#onNotification(method, params, call),
+        onWire: (wire) => {
+          this.#process = wire instanceof StdioWire ? wire : undefined;
         },
       });
     } catch (error) {
@@ -359,8 +357,8 @@ export class Connection {
     this.#enter("connected");
   }
 
-  #onNotification(method: string, params: Readonly<Record<string, unknown>>): void {
-    this.#conversation.notice(method, params);
+  #onNotification(method: string, params: Readonly<Record<string, unknown>>, call: Call | undefined): void {
+    this.#conversation.notice(method, params, call);
     // Progress already goes to the callers that asked for it.
     if (method !== "notifications/progress") this.#options.onNotification(method, params);
   }
@@ -368,7 +366,7 @@ export class Connection {
   /** Sends a request that changes nothing: if the session is gone, the request reopens it. */
   #checkSession(): void {
     if (this.#state !== "connected" || this.#checking !== undefined || this.era !== "legacy") return;
-    this.#checking = runOutsideScopes(() => this.request({ method: "ping", params: {} }))
+    this.#checking = runOutsideChannels(() => this.request({ method: "ping", params: {} }))
       .then(() => {})
       .catch((error: unknown) =>
         this.#options.logger.debug("the session does not answer", { server: this.definition.name, error }),

@@ -1,6 +1,6 @@
 // How a server's process ended, and what it wrote last. Ready to be shown: redacted, printable and short.
 import { firstWords, printable } from "@trunkline/core";
-import type { ProcessExit } from "./stdio-transport.js";
+import type { ProcessExit } from "../wire/stdio-wire.js";
 
 const MOST_LINES = 5;
 const LINE_CHARS = 300;

@@ -1,33 +1,20 @@
-// A generation is a client on a started transport. A connection goes through several. Each is opened once, within its
+// A generation is a session on a started wire. A connection goes through several. Each is opened once, within its
 // timeout and with a reason if that fails, and closed once.
-import {
-  Client,
-  type ClientCapabilities,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  type Transport,
-} from "@modelcontextprotocol/client";
 import { type Logger, TrunklineError, withDeadline } from "@trunkline/core";
-import { MODERN_REVISION, type QuestionMethod, RPC_CODES } from "@trunkline/protocol";
-import { z } from "zod";
+import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { ServerAuth } from "../auth/server-auth.js";
 import type { Abilities, Question } from "../channel/channel.js";
+import type { Call } from "../channel/in-flight.js";
 import { connectTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
-import { connectError, isSessionExpired, networkCodeOf, unusableError } from "./connection-errors.js";
+import { isOtherTransport } from "../wire/http-errors.js";
+import { type ProcessExit, StdioWire } from "../wire/stdio-wire.js";
+import type { Wire } from "../wire/wire.js";
+import { connectError, unusableError } from "./connection-errors.js";
 import type { ClientInfo, ListKind } from "./connection-options.js";
-import { keepListening } from "./list-changes.js";
-import { letAnswersThrough } from "./raw-answers.js";
-import { SseTransport } from "./sse-transport.js";
-import { type ProcessExit, StdioTransport } from "./stdio-transport.js";
-import {
-  createTransport,
-  endSession,
-  isOtherTransport,
-  type TransportContext,
-  type TransportKind,
-  transportOrder,
-} from "./transports.js";
+import { type Greeting, greet, type Handshake, ProbeError } from "./handshake.js";
+import { ListReports, listenForChanges } from "./list-changes.js";
+import { RpcSession } from "./rpc-session.js";
+import { createWire, type TransportKind, transportOrder, type WireContext } from "./transports.js";
 
 /** What is remembered about a server between generations, so that it is not probed again. */
 export interface Verdict {
@@ -36,7 +23,7 @@ export interface Verdict {
   legacy?: boolean;
 }
 
-interface GenerationOptions extends TransportContext {
+interface GenerationOptions extends WireContext {
   definition: ServerDefinition;
   clientInfo: ClientInfo;
   verdict: Verdict;
@@ -44,24 +31,24 @@ interface GenerationOptions extends TransportContext {
   /** What the channels can answer; anything else is neither advertised nor handled. */
   abilities: Abilities;
   onListChanged: (kind: ListKind) => void;
-  onQuestion: (question: Question, signal: AbortSignal) => Promise<Record<string, unknown>>;
-  onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void;
+  onQuestion: (
+    question: Question,
+    asked: { call: Call | undefined; signal: AbortSignal },
+  ) => Promise<Record<string, unknown>>;
+  onNotification: (method: string, params: Readonly<Record<string, unknown>>, call: Call | undefined) => void;
   onClose: (generation: Generation) => void;
   /** Called if the stream for unsolicited server messages cannot be reopened: the session may be gone. */
   onStreamLost: () => void;
-  /** Called for every started transport, before it is known whether it works: its stderr explains a failure. */
-  onTransport: (transport: Transport) => void;
+  /** Called for every started wire, before it is known whether it works: its stderr explains a failure. */
+  onWire: (wire: Wire) => void;
 }
 
-export interface Generation {
-  readonly client: Client;
+export interface Generation extends Greeting {
+  readonly session: RpcSession;
   /** How a stdio server's process ended, once it has. */
   readonly exit: ProcessExit | undefined;
   /** The last lines a stdio server wrote to stderr. */
   readonly stderrTail: readonly string[];
-  /** The negotiated revision and its era. */
-  readonly revision: string | undefined;
-  readonly era: "legacy" | "modern";
   /** Whether each request has its own stream, which carries the server's questions about it. */
   readonly hasOwnStreams: boolean;
   /** Whether the connection has ended, from either side. */
@@ -74,18 +61,6 @@ export interface Generation {
   inFlight: number;
   close(): Promise<void>;
 }
-
-/** Which handshake to use. `auto` asks the server for its era first. */
-type Handshake = "auto" | "legacy" | { pin: string };
-
-/** A server that leaves the era probe unanswered for this long counts as legacy. */
-const PROBE_TIMEOUT_MS = 3_000;
-
-/** Several list_changed notifications within this time count as one change. */
-const LIST_CHANGED_DEBOUNCE_MS = 50;
-
-/** Questions are passed on unchanged: interpreting them is up to the channel. */
-const anyParams = z.looseObject({}).default({});
 
 /** A definition with the values that are only looked up at launch: `\${NAME}` in a skill. */
 interface Launched {
@@ -119,10 +94,10 @@ export async function connectGeneration(launched: Launched, options: AttemptOpti
   const { definition, missing } = launched;
   const { name } = definition;
   const { timeoutMs } = options;
-  let transport: Transport | undefined;
-  const onTransport = (started: Transport) => {
-    transport = started;
-    options.onTransport(started);
+  let wire: Wire | undefined;
+  const onWire = (started: Wire) => {
+    wire = started;
+    options.onWire(started);
   };
   try {
     const unusable = unusableError(definition);
@@ -136,7 +111,7 @@ export async function connectGeneration(launched: Launched, options: AttemptOpti
         hint: `Does it answer when started by hand? "timeout" in its entry allows more than ${timeoutMs / 1000} seconds.`,
       },
       async (signal) => {
-        const generation = await openGeneration({ ...options, definition, auth, onTransport }, signal);
+        const generation = await openGeneration({ ...options, definition, auth, onWire }, signal);
         await options.onOpened(generation, signal);
         signal.throwIfAborted();
         // The server may have exited while listing. Its late close event is ignored, because the state is not
@@ -146,11 +121,11 @@ export async function connectGeneration(launched: Launched, options: AttemptOpti
     );
   } catch (error) {
     await options.onFailed();
-    if (!(transport instanceof StdioTransport))
+    if (!(wire instanceof StdioWire))
       throw connectError(error, { server: definition, missing, timeoutMs, exit: undefined, stderr: [] });
     // After a timeout the process is still shutting down: wait, so no caller sees an orphan.
-    await transport.close();
-    const { exit, stderrTail, firstNoise } = transport;
+    await wire.close();
+    const { exit, stderrTail, firstNoise } = wire;
     throw connectError(error, { server: definition, missing, timeoutMs, exit, stderr: stderrTail, noise: firstNoise });
   }
 }
@@ -164,7 +139,7 @@ async function openGeneration(options: GenerationOptions, signal: AbortSignal): 
     try {
       const generation = await openWithTransport(options, kind, signal);
       verdict.transport = kind;
-      verdict.legacy = generation.client.getProtocolEra() === "legacy";
+      verdict.legacy = generation.era === "legacy";
       return generation;
     } catch (error) {
       if (signal.aborted) throw error;
@@ -181,149 +156,124 @@ async function openWithTransport(
   kind: TransportKind,
   signal: AbortSignal,
 ): Promise<Generation> {
-  if (kind === "http+sse" || options.verdict.legacy)
-    return await openOnce(options, kind, { handshake: "legacy", signal });
-  let transport: Transport | undefined;
+  if (kind === "http+sse" || options.verdict.legacy) return await openOnce(options, kind, "legacy", signal);
+  let wire: Wire | undefined;
   const observed = {
     ...options,
-    onTransport: (started: Transport) => {
-      transport = started;
-      options.onTransport(started);
+    onWire: (started: Wire) => {
+      wire = started;
+      options.onWire(started);
     },
   };
   try {
-    return await openOnce(observed, kind, { handshake: "auto", signal });
+    return await openOnce(observed, kind, "auto", signal);
   } catch (error) {
     if (signal.aborted) throw error;
     // Some old servers exit on an unknown request, such as the probe: try again as an old client.
-    if (transport instanceof StdioTransport && transport.exit !== undefined) {
-      return await openOnce(options, kind, { handshake: "legacy", signal });
-    }
+    if (wire instanceof StdioWire && wire.exit !== undefined) return await openOnce(options, kind, "legacy", signal);
     // A slow modern server can miss the probe and then reject the legacy handshake that followed.
-    if (error instanceof ProtocolError && error.code === RPC_CODES.unsupportedVersion) {
-      return await openOnce(options, kind, { handshake: { pin: MODERN_REVISION }, signal });
+    if (error instanceof RpcError && error.code === RPC_CODES.unsupportedVersion) {
+      return await openOnce(options, kind, "modern", signal);
     }
     // A legacy server may answer the probe with anything: an error page, a broken answer, silence. Only a network
     // failure counts as an outage.
-    if (isUnusableProbe(error)) return await openOnce(options, kind, { handshake: "legacy", signal });
+    if (error instanceof ProbeError) return await openOnce(options, kind, "legacy", signal);
     throw error;
   }
-}
-
-function isUnusableProbe(error: unknown): boolean {
-  if (!(error instanceof SdkError) || networkCodeOf(error) !== undefined) return false;
-  return error.code === SdkErrorCode.EraNegotiationFailed || error.code === SdkErrorCode.RequestTimeout;
 }
 
 async function openOnce(
   options: GenerationOptions,
   kind: TransportKind,
-  { handshake, signal }: { handshake: Handshake; signal: AbortSignal },
+  handshake: Handshake,
+  signal: AbortSignal,
 ): Promise<Generation> {
-  const { definition, clientInfo, logger, onListChanged } = options;
-  const listChanged = (list: ListKind) => ({
-    // We refresh the lists ourselves: the SDK would strip unknown fields.
-    autoRefresh: false,
-    debounceMs: LIST_CHANGED_DEBOUNCE_MS,
-    onChanged: () => onListChanged(list),
-  });
-  const client = new Client(clientInfo, {
-    capabilities: options.abilities as ClientCapabilities, // same shape, except that ours is read-only
-    versionNegotiation: { mode: handshake, probe: { timeoutMs: PROBE_TIMEOUT_MS } },
-    listChanged: { tools: listChanged("tools"), prompts: listChanged("prompts"), resources: listChanged("resources") },
-  });
-  for (const method of handledMethods(options.abilities)) {
-    client.setRequestHandler(method, { params: anyParams }, async (params, { mcpReq }) =>
-      options.onQuestion({ method, params }, mcpReq.signal),
-    );
-  }
-  client.fallbackNotificationHandler = async ({ method, params }) => options.onNotification(method, { ...params });
-  const transport = createTransport(definition, kind, options);
-  letAnswersThrough(transport, (params) => options.onNotification("notifications/progress", params));
-  options.onTransport(transport);
-  let closed = false;
-  let closing: Promise<void> | undefined;
+  const { definition, clientInfo, abilities, logger, onListChanged } = options;
+  const { name: server } = definition;
+  const wire = createWire(definition, kind, options);
+  options.onWire(wire);
+  const reports = new ListReports(onListChanged);
   const ended = new AbortController();
-  let listening: Promise<void> | undefined;
-  const generation: Generation = {
-    client,
-    inFlight: 0,
-    isExpired: false,
-    get exit() {
-      return transport instanceof StdioTransport ? transport.exit : undefined;
+  let generation: Generation | undefined;
+  let capabilities: Readonly<Record<string, unknown>> = {};
+  const session = new RpcSession(wire, abilities, {
+    onQuestion: options.onQuestion,
+    onNotification: (method, params, call) => {
+      if (!reports.take(method, capabilities)) options.onNotification(method, params, call);
     },
-    get stderrTail() {
-      return transport instanceof StdioTransport ? transport.stderrTail : [];
+    onError: (error) => logger.debug("transport error", { server, error }),
+    onStreamLost: options.onStreamLost,
+    onClose: () => {
+      ended.abort();
+      reports.close();
+      if (generation !== undefined) options.onClose(generation);
     },
-    hasOwnStreams: transport.hasPerRequestStream === true,
-    get revision() {
-      return client.getNegotiatedProtocolVersion();
-    },
-    get era() {
-      return client.getProtocolEra() === "modern" ? "modern" : "legacy";
-    },
-    get closed() {
-      return closed;
-    },
-    get hasSession() {
-      return transport instanceof SseTransport || transport.sessionId !== undefined;
-    },
-    close() {
-      closing ??= (async () => {
-        await client.close();
-        // A transport that never reached the client, or that the client released, must be closed by hand.
-        await transport.close();
-        ended.abort();
-        await listening;
-        if (!generation.isExpired) await endSession(transport, { server: definition.name, logger });
-      })();
-      return closing;
-    },
-  };
-  client.onclose = () => {
-    closed = true;
-    ended.abort();
-    options.onClose(generation);
-  };
-  client.onerror = (error) => {
-    logger.debug("transport error", { server: definition.name, error });
-    // A failed request reports to its caller; a stream has no caller to report to.
-    if (isSessionExpired(error) && (error as SdkError).code === SdkErrorCode.ClientHttpFailedToOpenStream) {
-      options.onStreamLost();
-    }
-  };
+  });
   // An abort must end the process, not just the waiting.
-  const onAbort = () => void transport.close().catch(() => {});
+  const onAbort = () => void wire.close().catch(() => {});
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     signal.throwIfAborted();
-    await client.connect(transport, { signal, timeout: connectTimeoutOf(definition) });
-    if (signal.aborted) throw signal.reason;
-    const stream = client.autoOpenedSubscription;
-    if (stream !== undefined)
-      listening = keepListening(client, stream, {
-        server: definition.name,
-        logger,
-        signal: ended.signal,
-        onListChanged,
-      });
+    await session.start();
+    const greeting = await greet(session, { wire, server, clientInfo, abilities, handshake, signal });
+    capabilities = greeting.capabilities;
+    const keepListening =
+      greeting.era === "modern"
+        ? await listenForChanges(
+            session,
+            { server, logger, capabilities, timeoutMs: connectTimeoutOf(definition), onListChanged },
+            signal,
+          )
+        : undefined;
+    signal.throwIfAborted();
+    generation = createGeneration({ wire, session, greeting, listening: keepListening?.(ended.signal), ended });
     return generation;
   } catch (error) {
     // The deadline's own reason says more than the resulting closed connection.
     const cause = signal.aborted ? signal.reason : error;
-    await generation
-      .close()
-      .catch((closing: unknown) => logger.debug("closing after a failed connect", { error: closing }));
+    await wire.close().catch((closing: unknown) => logger.debug("closing after a failed connect", { error: closing }));
     throw cause;
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
 }
 
-function handledMethods(abilities: Abilities): QuestionMethod[] {
-  return [
-    ...(abilities.elicitation === undefined ? [] : ["elicitation/create" as const]),
-    ...(abilities.sampling === undefined ? [] : ["sampling/createMessage" as const]),
-    ...(abilities.roots === undefined ? [] : ["roots/list" as const]),
-  ];
+interface GenerationParts {
+  readonly wire: Wire;
+  readonly session: RpcSession;
+  readonly greeting: Greeting;
+  /** Settles when nothing listens for changes any more. */
+  readonly listening: Promise<void> | undefined;
+  readonly ended: AbortController;
+}
+
+function createGeneration({ wire, session, greeting, listening, ended }: GenerationParts): Generation {
+  let closing: Promise<void> | undefined;
+  return {
+    ...greeting,
+    session,
+    inFlight: 0,
+    isExpired: false,
+    hasOwnStreams: wire.hasOwnStreams,
+    get exit() {
+      return wire instanceof StdioWire ? wire.exit : undefined;
+    },
+    get stderrTail() {
+      return wire instanceof StdioWire ? wire.stderrTail : [];
+    },
+    get closed() {
+      return session.isClosed;
+    },
+    get hasSession() {
+      return wire.hasSession;
+    },
+    close() {
+      closing ??= (async () => {
+        ended.abort();
+        await wire.close({ isExpired: this.isExpired });
+        await listening;
+      })();
+      return closing;
+    },
+  };
 }

@@ -1,4 +1,4 @@
-// Waits for server notifications: a completed elicitation, a task's status, progress.
+// Waits for server notifications: a completed elicitation, a task's status.
 
 export class Notices {
   readonly #waiting = new Map<string, Set<(params: Readonly<Record<string, unknown>>) => void>>();
@@ -30,8 +30,6 @@ export function noticeKeyOf(method: string, params: Readonly<Record<string, unkn
     case "notifications/tasks/status":
     case "notifications/tasks":
       return typeof params.taskId === "string" ? taskKey(params.taskId) : undefined;
-    case "notifications/progress":
-      return progressKey(String(params.progressToken));
     default:
       return undefined;
   }
@@ -43,8 +41,4 @@ export function elicitationKey(elicitationId: string): string {
 
 export function taskKey(taskId: string): string {
   return `task ${taskId}`;
-}
-
-export function progressKey(token: string): string {
-  return `progress ${token}`;
 }

@@ -65,7 +65,7 @@ export function paramsFor(
 /** Throws if the server's revision does not have the method. */
 export function checkRevision(generation: Generation, method: string): void {
   const { revision } = generation;
-  if (revision === undefined || definesMethod(revision, method, "client-to-server")) return;
+  if (definesMethod(revision, method, "client-to-server")) return;
   // A method that no revision defines belongs to an extension, so the server decides.
   if (revisionsDefining(method).length === 0) return;
   // The tasks extension kept some method names of the revision it came from.
@@ -94,6 +94,6 @@ export function requireMethod(revision: string, method: string, direction?: Meth
 }
 
 /** Whether a modern server has the tasks extension. */
-function offersTasks({ client }: Generation): boolean {
-  return client.getServerCapabilities()?.extensions?.[TASKS_EXTENSION] !== undefined;
+function offersTasks({ capabilities }: Generation): boolean {
+  return isRecord(capabilities.extensions) && capabilities.extensions[TASKS_EXTENSION] !== undefined;
 }

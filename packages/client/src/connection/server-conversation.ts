@@ -1,30 +1,27 @@
 // The exchange on one connection: our requests, and the server's questions during them. Every question goes to the
 // channel whose call caused it. If that channel is unknown, the question is declined, never routed by guessing.
-import { setMaxListeners } from "node:events";
-import { isInputRequiredResult, ProtocolError } from "@modelcontextprotocol/client";
 import {
   abortError,
   isRecord,
   type Logger,
   messageOf,
+  printable,
   sleep,
   startDeadline,
   type ToolCallOptions,
   type ToolProgress,
   TrunklineError,
 } from "@trunkline/core";
-import { z } from "zod";
 import { Answering } from "../channel/answering.js";
 import { type Channel, currentChannel, type Question } from "../channel/channel.js";
-import { type Call, currentCall, InFlightTable, runInCall } from "../channel/in-flight.js";
+import { type Call, InFlightTable } from "../channel/in-flight.js";
 import { vetElicitation } from "../channel/vetted-elicitation.js";
 import { callTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
-import { claimLarge, wholeResult } from "../results/large-messages.js";
+import { wholeResult } from "../results/large-messages.js";
 import type { AskingOptions } from "./connection-options.js";
 import type { Generation } from "./generation.js";
-import { Notices, noticeKeyOf, progressKey } from "./notices.js";
+import { Notices, noticeKeyOf } from "./notices.js";
 import { checkRevision, type OutgoingRequest, paramsFor } from "./outgoing.js";
-import { PROGRESS_TOKEN_PREFIX, restoreItems, STREAM_ENDED_CODE } from "./raw-answers.js";
 import { createdTask, followTask, relatedTaskOf, statusText, type TaskState } from "./task-calls.js";
 import { UrlVisits, visitIdsIn } from "./url-visits.js";
 
@@ -38,17 +35,17 @@ export interface RequestOptions extends ToolCallOptions {
   channel?: Channel | undefined;
 }
 
-/** A call and the receiver of its progress. */
+/** A call, and what it needs to receive progress. */
 interface Round {
   readonly call: Call;
-  readonly onProgress: (progress: ToolProgress) => void;
+  readonly token: string;
+  readonly onProgress: ((progress: ToolProgress) => void) | undefined;
 }
 
 /** Requests during which a server may ask questions. */
 const ASKING_METHODS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
-/** The longest possible timer: the call's own deadline enforces its timeout, because it can pause during a question. */
-const NEVER_MS = 2_147_483_647;
+const TIMEOUT_HINT = 'Raise "callTimeout" in the server\'s entry to allow more seconds.';
 
 /** If more pages than this are being visited, the first ones are forgotten. */
 const MOST_VISITS = 100;
@@ -69,9 +66,6 @@ const MAY_BE_LARGE: ReadonlySet<string> = new Set([
   "prompts/list",
 ]);
 
-/** Results pass through unchanged: the SDK's typed calls would strip unknown fields. */
-const untouched = z.looseObject({});
-
 /** The exchange with one server, across all generations of its connection. */
 export class Conversation {
   readonly #table = new InFlightTable();
@@ -83,6 +77,8 @@ export class Conversation {
   readonly #tasks = new Map<string, Call>();
   /** Who was asked to visit a page, by the id of the question. */
   readonly #visitors = new Map<string, Channel>();
+  /** Who receives progress, by token. A token outlives the answer, because a task continues after it. */
+  readonly #progress = new Map<string, Round>();
   #lastToken = 0;
   /** Whether the server has asked for a person or a model during a call. From then on, channels take turns. */
   #hasAsked = false;
@@ -111,43 +107,47 @@ export class Conversation {
     options: RequestOptions,
   ): Promise<Record<string, unknown>> {
     const { signal } = options;
+    const { method } = request;
     const timeoutMs = callTimeoutOf(this.#options.definition, options.timeoutMs);
-    const what = this.describe(request.method);
+    const what = this.describe(method);
     if (signal?.aborted) throw abortError(signal, what);
-    checkRevision(generation, request.method);
-    // One signal can stop a hundred calls, so many listeners are not a leak.
-    if (signal !== undefined) setMaxListeners(0, signal);
+    checkRevision(generation, method);
     const channel = options.channel ?? currentChannel() ?? this.#options.channel;
-    const asking = ASKING_METHODS.has(request.method);
-    using _turn = asking && this.#mayTakeTurns(generation) ? await this.#turn(channel, signal, what) : undefined;
-    using deadline = startDeadline({
-      what,
-      timeoutMs,
-      signal,
-      hint: 'Raise "callTimeout" in the server\'s entry to allow more seconds.',
-    });
-    const tool = request.method === "tools/call" ? String(request.params.name) : undefined;
+    const asking = ASKING_METHODS.has(method);
+    const takesTurns = asking && this.#mayTakeTurns(generation);
+    if (takesTurns) {
+      if (this.#hasAsked || this.#options.definition.asks === true) await this.#takeTurn(channel, signal, what);
+      else this.#table.begin(channel);
+    }
+    const deadline = startDeadline({ what, timeoutMs, signal, hint: TIMEOUT_HINT });
+    const tool = method === "tools/call" ? String(request.params.name) : undefined;
     const call: Call = { channel, tool, deadline, questions: 0, open: new Set() };
-    using _listed = asking ? this.#table.add(call) : undefined;
-    const onProgress = (progress: ToolProgress) => {
-      deadline.extend();
-      options.onProgress?.(progress);
-      channel?.progress?.({ server: this.#server, ...(tool === undefined ? {} : { tool }), ...progress });
-    };
+    const token = `trunkline-${++this.#lastToken}`;
+    const round: Round = { call, token, onProgress: options.onProgress };
+    if (asking) this.#table.add(call);
+    this.#progress.set(token, round);
     try {
-      return await this.#rounds(generation, request, { call, onProgress });
+      return await this.#rounds(generation, request, round);
     } catch (error) {
-      // The SDK has one code for timeout and abort; the deadline knows which it was.
-      throw deadline.signal.aborted ? deadline.signal.reason : error;
+      // What ended the call says more than how the request failed.
+      throw deadline.hasPassed ? deadline.reason : error;
+    } finally {
+      this.#progress.delete(token);
+      if (asking) this.#table.remove(call);
+      deadline[Symbol.dispose]();
+      if (takesTurns) this.#table.end(channel);
     }
   }
 
   /** Answers a request from the server: the legacy way of asking. */
-  async answer(question: Question, signal: AbortSignal): Promise<Record<string, unknown>> {
+  async answer(
+    question: Question,
+    { call, signal }: { call: Call | undefined; signal: AbortSignal },
+  ): Promise<Record<string, unknown>> {
     // A task's question names its task. Over HTTP a call's question arrives on the call's own stream; elsewhere only
     // the table can tell.
     if (question.method !== "roots/list") this.#hasAsked = true;
-    const owner = this.#tasks.get(relatedTaskOf(question) ?? "") ?? currentCall() ?? this.#table.owner();
+    const owner = this.#tasks.get(relatedTaskOf(question) ?? "") ?? call ?? this.#table.owner();
     if (owner === "several") {
       this.#options.logger.warn("declined a question that arrived while several channels had calls in flight", {
         server: this.#server,
@@ -176,9 +176,13 @@ export class Conversation {
     this.#visitors.delete(elicitationId);
   }
 
-  /** Passes a notification to the call that waits for it, and a log message to the call's channel. */
-  notice(method: string, params: Readonly<Record<string, unknown>>): void {
-    if (method === "notifications/message") this.#log(params);
+  /**
+   * Passes a notification to the call that waits for it, and a log message to the call's channel. `call` is the one on
+   * whose own stream it arrived.
+   */
+  notice(method: string, params: Readonly<Record<string, unknown>>, call: Call | undefined): void {
+    if (method === "notifications/progress") return this.#onProgress(params);
+    if (method === "notifications/message") this.#log(params, call);
     if (method === "notifications/elicitation/complete") this.#visited(params.elicitationId);
     const key = noticeKeyOf(method, params);
     if (key !== undefined) this.#notices.tell(key, params);
@@ -190,8 +194,8 @@ export class Conversation {
   }
 
   /** Log messages outside any call go to the default channel. */
-  #log({ level, logger, data }: Readonly<Record<string, unknown>>): void {
-    const owner = currentCall() ?? this.#table.owner();
+  #log({ level, logger, data }: Readonly<Record<string, unknown>>, call: Call | undefined): void {
+    const owner = call ?? this.#table.owner();
     const channel = typeof owner === "string" ? this.#options.channel : owner.channel;
     const source = typeof logger === "string" ? { logger } : {};
     channel?.log?.({ server: this.#server, level: String(level), data, ...source });
@@ -203,24 +207,13 @@ export class Conversation {
    * visited first.
    */
   async #rounds(generation: Generation, request: OutgoingRequest, round: Round): Promise<Record<string, unknown>> {
-    const { call } = round;
+    const { call, token } = round;
     const { deadline } = call;
-    const visits = new UrlVisits({
-      what: this.describe(request.method),
-      deadline,
-      notices: this.#notices,
-      vetted: (page) => {
-        const vetted = vetElicitation({ ...page, mode: "url" }, this.#server);
-        return "params" in vetted ? vetted.params : {};
-      },
-      ask: (question) => this.#answering.ask(call, question, deadline.signal),
-    });
-    // Our own token: the SDK would lose progress that arrives together with the answer, or after it.
-    using token = this.#progressToken(round);
+    let visits: UrlVisits | undefined;
     let answered: Record<string, unknown> = {};
     for (;;) {
       const params = {
-        ...this.#params(generation, request, { channel: call.channel, progressToken: token.value }),
+        ...this.#params(generation, request, { channel: call.channel, progressToken: token }),
         ...answered,
       };
       let result: Record<string, unknown>;
@@ -228,14 +221,15 @@ export class Conversation {
         result = await this.#exchange(generation, { ...request, params }, round);
       } catch (error) {
         for (const id of visitIdsIn(error)) this.#expectVisit(id, call.channel);
+        visits ??= this.#visits(request.method, call);
         if (await visits.settle(error)) continue;
         throw error;
       }
       const task = request.method === "tools/call" ? createdTask(result) : undefined;
       if (task !== undefined) return await this.#follow(generation, task, round);
-      if (!isInputRequiredResult(result)) return result;
-      const { inputRequests = {}, requestState } = result;
-      const questions = Object.entries(inputRequests);
+      if (result.resultType !== "input_required") return complete(result, request.method, generation);
+      const { inputRequests, requestState } = result;
+      const questions = Object.entries(isRecord(inputRequests) ? (inputRequests as Record<string, Question>) : {});
       if (questions.length === 0) {
         this.#answering.count(call);
         await sleep(STATE_ONLY_PAUSE_MS, deadline.signal);
@@ -253,38 +247,34 @@ export class Conversation {
     }
   }
 
-  async #exchange(generation: Generation, request: OutgoingRequest, round: Round): Promise<Record<string, unknown>> {
-    const { method, params, headers } = request;
-    const { call, onProgress } = round;
-    const hasOwnToken = isRecord(params._meta) && params._meta.progressToken !== undefined;
-    try {
-      const send = () =>
-        generation.client.request({ method, params }, untouched, {
-          signal: call.deadline.signal,
-          timeout: NEVER_MS,
-          allowInputRequired: true,
-          ...(headers === undefined ? {} : { headers: { ...headers } }),
-          // A progress token is sent only if a handler is set, and without one a server cannot ask for more time.
-          ...(hasOwnToken ? {} : { onprogress: onProgress }),
-        });
-      // On a pipe the scope carries no information, and maintaining one slows down every promise in the process.
-      const received = restoreItems(await (generation.hasOwnStreams ? runInCall(call, send) : send()));
-      const result = claimLarge(received);
-      return MAY_BE_LARGE.has(method) ? result : await wholeResult(result);
-    } catch (error) {
-      if (!(error instanceof ProtocolError) || error.code !== STREAM_ENDED_CODE) throw error;
-      throw new TrunklineError(
-        "SERVER_EXITED",
-        `${this.describe(method)} failed: the stream ended without an answer.`,
-        {
-          hint: "It may or may not have taken effect.",
-        },
-      );
-    }
+  /** The pages that a call may ask to visit first. */
+  #visits(method: string, call: Call): UrlVisits {
+    const { deadline } = call;
+    return new UrlVisits({
+      what: this.describe(method),
+      deadline,
+      notices: this.#notices,
+      vetted: (page) => {
+        const vetted = vetElicitation({ ...page, mode: "url" }, this.#server);
+        return "params" in vetted ? vetted.params : {};
+      },
+      ask: (question) => this.#answering.ask(call, question, deadline.signal),
+    });
+  }
+
+  /** Sends one request of a call and returns the result as the server sent it. */
+  async #exchange(
+    generation: Generation,
+    { method, params, headers }: OutgoingRequest,
+    { call }: Round,
+  ): Promise<Record<string, unknown>> {
+    const { deadline } = call;
+    const result = await generation.session.request(method, params, { deadline, owner: call, headers });
+    return MAY_BE_LARGE.has(method) ? result : await wholeResult(result);
   }
 
   async #follow(generation: Generation, task: TaskState, round: Round): Promise<Record<string, unknown>> {
-    const { call, onProgress } = round;
+    const { call } = round;
     const { signal } = call.deadline;
     const { taskId } = task;
     let said: string | undefined;
@@ -296,8 +286,10 @@ export class Conversation {
         what: this.describe("tools/call"),
         signal,
         notices: this.#notices,
-        request: (method, params) =>
-          this.#exchange(generation, { method, params: this.#params(generation, { method, params }, call) }, round),
+        request: async (method, params) => {
+          const own = this.#params(generation, { method, params }, call);
+          return complete(await this.#exchange(generation, { method, params: own }, round), method, generation);
+        },
         cancel: () => this.#cancelTask(generation, taskId),
         ask: (question, key) => this.#answering.ask(call, question, signal, key),
         onStatus: (current) => {
@@ -306,7 +298,7 @@ export class Conversation {
           const text = statusText(current);
           if (text === said) return;
           said = text;
-          onProgress({ progress: changes++, message: text });
+          this.#report(round, { progress: changes++, message: text });
         },
       });
     } finally {
@@ -316,12 +308,14 @@ export class Conversation {
 
   /** Tells the server that a task is no longer wanted. Has its own timeout, because the call's has passed. */
   async #cancelTask(generation: Generation, taskId: string): Promise<void> {
-    const { era, client } = generation;
-    const { tasks } = client.getServerCapabilities() ?? {};
-    if (generation.closed || (era === "legacy" && tasks?.cancel === undefined)) return;
+    const { era, session, capabilities } = generation;
+    const { tasks } = capabilities;
+    const canCancel = era === "modern" || (isRecord(tasks) && tasks.cancel !== undefined);
+    if (generation.closed || !canCancel) return;
     const request = { method: "tasks/cancel", params: { taskId } };
-    await client
-      .request({ ...request, params: this.#params(generation, request, {}) }, untouched, { timeout: CANCEL_TIMEOUT_MS })
+    using deadline = startDeadline({ what: this.describe(request.method), timeoutMs: CANCEL_TIMEOUT_MS });
+    await session
+      .request(request.method, this.#params(generation, request, {}), { deadline })
       .catch((error: unknown) =>
         this.#options.logger.debug("a task was not cancelled", {
           server: this.#server,
@@ -330,18 +324,22 @@ export class Conversation {
       );
   }
 
-  /** Creates a progress token. Its listener outlives the answer, because a task continues after it. */
-  #progressToken({ onProgress }: Round): Disposable & { value: string } {
-    const value = `${PROGRESS_TOKEN_PREFIX}${++this.#lastToken}`;
-    const listening = this.#notices.listen(progressKey(value), ({ progress, total, message }) => {
-      if (typeof progress !== "number") return;
-      onProgress({
-        progress,
-        ...(typeof total === "number" ? { total } : {}),
-        ...(typeof message === "string" ? { message } : {}),
-      });
+  #onProgress({ progressToken, progress, total, message }: Readonly<Record<string, unknown>>): void {
+    const round = this.#progress.get(String(progressToken));
+    if (round === undefined || typeof progress !== "number") return;
+    this.#report(round, {
+      progress,
+      ...(typeof total === "number" ? { total } : {}),
+      ...(typeof message === "string" ? { message } : {}),
     });
-    return { value, [Symbol.dispose]: () => listening[Symbol.dispose]() };
+  }
+
+  /** Reports progress to the caller. A call that makes progress gets more time. */
+  #report({ call, onProgress }: Round, progress: ToolProgress): void {
+    const { deadline, channel, tool } = call;
+    deadline.extend();
+    onProgress?.(progress);
+    channel?.progress?.({ server: this.#server, ...(tool === undefined ? {} : { tool }), ...progress });
   }
 
   /**
@@ -355,13 +353,11 @@ export class Conversation {
     );
   }
 
-  async #turn(channel: Channel | undefined, signal: AbortSignal | undefined, what: string): Promise<Disposable> {
-    const { definition, waitMs } = this.#options;
+  async #takeTurn(channel: Channel | undefined, signal: AbortSignal | undefined, what: string): Promise<void> {
     try {
-      return await this.#table.turn(channel, {
-        signal: signal ?? new AbortController().signal,
-        waits: this.#hasAsked || definition.asks === true,
-        waitMs,
+      await this.#table.take(channel, {
+        signal,
+        waitMs: this.#options.waitMs,
         onBusy: (question) =>
           new TrunklineError("BUSY", `Server "${this.#server}" waits for another client's answer to "${question}".`, {
             hint: "Try again when that question is answered. With `--ask-policy isolate`, each client gets its own process of the server.",
@@ -385,4 +381,20 @@ export class Conversation {
       hasRoots: this.#options.roots() !== undefined,
     });
   }
+}
+
+/** Returns a result without the field that says what kind of result it is. */
+function complete(
+  result: Record<string, unknown>,
+  method: string,
+  { era }: Pick<Generation, "era">,
+): Record<string, unknown> {
+  const { resultType } = result;
+  if (resultType === undefined && era === "legacy") return result;
+  if (resultType !== "complete" && era === "modern") {
+    const kind = typeof resultType === "string" ? `an unknown kind of result: ${printable(resultType)}` : "no resultType";
+    throw new TrunklineError("PROTOCOL", `${method} failed: the server sent ${kind}.`);
+  }
+  const { resultType: _, ...rest } = result;
+  return rest;
 }

@@ -1,13 +1,11 @@
 // Calls that a server runs as tasks: instead of a result the server returns a task, which is polled until it ends.
 // There are two forms: revision 2025-11-25, where the result and questions arrive on `tasks/result`, and the extension
 // of 2026-07-28, where the task itself carries both. The caller sees the result of an ordinary call.
-import { ProtocolError } from "@modelcontextprotocol/client";
 import { isRecord, sleep, TrunklineError } from "@trunkline/core";
-import { isTerminalTaskStatus, META, RPC_CODES } from "@trunkline/protocol";
+import { isTerminalTaskStatus, META, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Question } from "../channel/channel.js";
 import { isSessionExpired, networkCodeOf } from "./connection-errors.js";
 import { type Notices, taskKey } from "./notices.js";
-import { TASK_META_KEY } from "./raw-answers.js";
 
 /** How a caller wants a call to run as a task. */
 export interface TaskWish {
@@ -50,8 +48,9 @@ const MAX_POLL_FAILURES = 3;
 
 /** The task that a server created instead of a result; undefined if it is a result. */
 export function createdTask(result: Readonly<Record<string, unknown>>): TaskState | undefined {
-  const meta = isRecord(result._meta) ? result._meta : {};
-  return readTask(meta[TASK_META_KEY]) ?? (result.content === undefined ? readTask(result.task) : undefined);
+  // The extension of modern servers says so; a legacy server just answers with a task.
+  if (result.resultType === "task") return readTask(result);
+  return result.content === undefined ? readTask(result.task) : undefined;
 }
 
 /** The task that a server's question belongs to. */
@@ -202,7 +201,7 @@ function resultOf(raw: Readonly<Record<string, unknown>>, port: TaskPort): Recor
 function failureOf({ raw, statusMessage }: TaskState): Error {
   const { code, message, data } = isRecord(raw.error) ? raw.error : {};
   const said = typeof message === "string" ? message : (statusMessage ?? "the task failed");
-  return ProtocolError.fromError(typeof code === "number" ? code : RPC_CODES.internalError, said, data);
+  return new RpcError(typeof code === "number" ? code : RPC_CODES.internalError, said, { data });
 }
 
 function cancelledByServer({ statusMessage }: TaskState, port: TaskPort): TrunklineError {

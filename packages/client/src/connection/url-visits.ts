@@ -1,8 +1,7 @@
 // Error -32042 of revision 2025-11-25: a call is rejected until the user has visited a page. Passes the pages to the
 // caller, and retries the call when the server reports that the visits are complete, or after a delay if it never does.
-import { ProtocolError } from "@modelcontextprotocol/client";
 import { type Deadline, sleep, TrunklineError } from "@trunkline/core";
-import { RPC_CODES } from "@trunkline/protocol";
+import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Question } from "../channel/channel.js";
 import { linkProblem } from "../channel/web-links.js";
 import { elicitationKey, type Notices } from "./notices.js";
@@ -116,7 +115,7 @@ interface Page {
 }
 
 function pagesOf(error: unknown): Page[] | undefined {
-  if (!(error instanceof ProtocolError) || error.code !== RPC_CODES.urlElicitationRequired) return undefined;
+  if (!(error instanceof RpcError) || error.code !== RPC_CODES.urlElicitationRequired) return undefined;
   const { elicitations } = (error.data ?? {}) as { elicitations?: unknown };
   if (!Array.isArray(elicitations)) return undefined;
   const pages = elicitations.flatMap((raw: Record<string, unknown> | null) =>

@@ -1,5 +1,5 @@
 // The hub: every server of a configuration, connected, as one catalogue. Callers and sub-agents share its connections.
-import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
+import { serverEnvironment } from "../connection/server-environment.js";
 import {
   type ErrorCode,
   type Logger,
@@ -424,7 +424,7 @@ export class Hub implements ToolSource, AsyncDisposable {
         onNews: (news) => this.#events.defined(definition.name, news),
       }),
       logger: this.#logger,
-      env: env ?? getDefaultEnvironment(),
+      env: env ?? serverEnvironment({}, process.env),
       places: {
         home: this.#options.home,
         foreignFolders: this.#config.foreignFolders ?? [this.#config.workspaceFolder],

@@ -1,9 +1,9 @@
 // Resource subscriptions. They belong to the hub, not to a connection: when a server returns after a crash, an expired
 // session or a changed entry, its subscriptions are restored, and the listeners are notified that they may have missed
 // changes.
-import type { McpSubscription } from "@modelcontextprotocol/client";
 import { type Logger, messageOf, sleep, TrunklineError } from "@trunkline/core";
 import type { Connection } from "../connection/connection.js";
+import type { Subscription } from "../connection/subscriptions.js";
 
 /** A subscribed resource has changed. */
 export interface ResourceUpdate {
@@ -73,7 +73,7 @@ class ServerSubscriptions {
   /** The subscriptions of the current connection. */
   readonly #established = new Set<string>();
   /** Modern servers: the stream that carries the changes. */
-  #stream: McpSubscription | undefined;
+  #stream: Subscription | undefined;
   #connection: Connection | undefined;
   /** Serializes changes: two at a time could undo each other. */
   #work: Promise<void> = Promise.resolve();
@@ -181,13 +181,13 @@ class ServerSubscriptions {
     if (wanted.size > 0) {
       const stream = await connection.listen({ resourceSubscriptions: [...wanted] }, signal);
       this.#stream = stream;
-      void stream.closed.then((how) => {
+      void stream.ended.then((how) => {
         if (how !== "local" && this.#stream === stream) this.#onStreamEnd(connection);
       });
     }
     this.#established.clear();
     for (const uri of wanted) this.#established.add(uri);
-    await old?.close();
+    old?.close();
   }
 
   /** If the server is gone, the next connection restores the subscriptions; if only the stream is gone, we do. */

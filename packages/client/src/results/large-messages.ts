@@ -1,9 +1,7 @@
 // Large messages of one server, held by a thread of its own: a message that takes long to read, or too much memory,
 // delays and fails only the calls to this server.
-import { randomUUID } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import {
-  isRecord,
   type LargeResult,
   LargeValue,
   type PathReading,
@@ -305,51 +303,20 @@ export class OpenedResult implements LargeResult {
   }
 }
 
-/** The field of `_meta` that stands for the large fields of a result on its way through the SDK. */
-const LARGE_META_KEY = "trunkline/large";
-/** A result that has not been claimed after this time belongs to a request that was cancelled. */
-const CLAIM_MS = 10_000;
-const unclaimed = new Map<string, { readonly handle: OpenedResult; readonly timer: NodeJS.Timeout }>();
-
-/** Builds the message that takes the place of a large one: its small fields, and a ticket for the others. */
-export function stubOf({ id, result, handle }: Extract<Opened, { kind: "result" }>): Record<string, unknown> {
-  const ticket = randomUUID();
-  const timer = setTimeout(() => {
-    unclaimed.delete(ticket);
-    handle.release();
-  }, CLAIM_MS).unref();
-  unclaimed.set(ticket, { handle, timer });
-  const _meta = { ...(isRecord(result._meta) ? result._meta : {}), [LARGE_META_KEY]: ticket };
-  return { jsonrpc: "2.0", id, result: { ...result, ...(handle.has("content") ? { content: [] } : {}), _meta } };
-}
-
 /** Where a result refers to its large fields. */
 const LARGE = Symbol("large fields");
 
 type MaybeLarge = Record<string, unknown> & { [LARGE]?: OpenedResult };
 
+/** Builds the message that takes the place of a large one: its small fields, and a reference to the others. */
+function stubOf({ id, result, handle }: Extract<Opened, { kind: "result" }>): Record<string, unknown> {
+  const small: MaybeLarge = { ...result, [LARGE]: handle };
+  return { jsonrpc: "2.0", id, result: small };
+}
+
 /** The large fields of a result, if they are elsewhere. */
 export function largeOf(result: Readonly<Record<string, unknown>>): OpenedResult | undefined {
   return (result as MaybeLarge)[LARGE];
-}
-
-/** Exchanges the ticket in a result for a reference to its large fields. */
-export function claimLarge(result: Record<string, unknown>): Record<string, unknown> {
-  const ticket = isRecord(result._meta) ? result._meta[LARGE_META_KEY] : undefined;
-  const found = typeof ticket === "string" ? unclaimed.get(ticket) : undefined;
-  if (typeof ticket !== "string" || found === undefined) return result;
-  const { handle: large, timer } = found;
-  clearTimeout(timer);
-  unclaimed.delete(ticket);
-  const { _meta, content, ...rest } = result;
-  const { [LARGE_META_KEY]: _, ...meta } = _meta as Record<string, unknown>;
-  const claimed: MaybeLarge = {
-    ...rest,
-    ...(large.has("content") || content === undefined ? {} : { content }),
-    ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
-    [LARGE]: large,
-  };
-  return claimed;
 }
 
 /** Builds a result with its large fields, for a caller that needs all of it. */

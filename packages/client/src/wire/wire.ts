@@ -46,3 +46,12 @@ export interface Wire {
   /** Ends the wire, and the server's session unless it has expired. Idempotent; resolves when everything has ended. */
   close(options?: { readonly isExpired?: boolean }): Promise<void>;
 }
+
+/** The wire has ended, and with it the requests that were waiting. */
+export class WireClosedError extends Error {
+  override readonly name = "WireClosedError";
+
+  constructor() {
+    super("the connection closed");
+  }
+}

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { LargeMessages, type OpenedResult, stubOf } from "../../src/results/large-messages.js";
+import { LargeMessages, type OpenedResult } from "../../src/results/large-messages.js";
 
 const MB = 1024 * 1024;
 
@@ -46,14 +46,5 @@ describe("a large message", () => {
     const { content } = await handle.fields();
     expect(content?.length).toBeGreaterThan(100_000);
     await expect(handle.fields()).rejects.toMatchObject({ code: "RESULT_TOO_LARGE" });
-  });
-
-  it("is given up if its request was cancelled and does not claim it", async () => {
-    const result = await opened(large, 100_000);
-    vi.useFakeTimers();
-    stubOf(result);
-    vi.advanceTimersByTime(60_000);
-    vi.useRealTimers();
-    await expect(result.handle.fields()).rejects.toMatchObject({ code: "RESULT_TOO_LARGE" });
   });
 });

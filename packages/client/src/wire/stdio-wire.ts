@@ -1,30 +1,32 @@
-// The stdio transport. Our own instead of the SDK's, because a server's whole process tree must end with the
-// connection, noise on stdout must not break it, and large answers must not take quadratic time.
+// The wire to a server's process: lines of JSON on its standard input and output. The whole process tree ends with the
+// wire, and noise on stdout does not break it.
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
-import type { Readable, Writable } from "node:stream";
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { Readable } from "node:stream";
 import { isFolderSync, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
 import {
   answeredId,
   DEFAULT_MAX_MESSAGE_BYTES,
   ID_WINDOW_BYTES,
+  type OutgoingMessage,
+  type RpcId,
   refusedAnswer,
   unreadAnswer,
 } from "@trunkline/protocol";
 import spawn from "cross-spawn";
 import { LARGE_MESSAGE_BYTES, type LargeMessages, messagesIn } from "../results/large-messages.js";
-import { LineSplitter } from "../wire/line-splitter.js";
-import { Pace } from "../wire/pace.js";
+import { LineSplitter } from "./line-splitter.js";
+import { Pace } from "./pace.js";
 import {
   forgetProcessTree,
   isProcessTreeAlive,
   signalProcessTree,
   trackProcessTree,
   USES_PROCESS_GROUPS,
-} from "../wire/process-tree.js";
+} from "./process-tree.js";
+import type { Wire, WireListener, WireMessage } from "./wire.js";
 
-interface StdioTransportOptions {
+interface StdioWireOptions {
   command: string;
   args: readonly string[];
   /** The child's whole environment: nothing of ours is added. */
@@ -53,13 +55,13 @@ const POLL_MS = 20;
 const MOST_READING = 4;
 
 /** One server process that exchanges lines of JSON. */
-export class StdioTransport implements Transport {
-  onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
-
-  readonly #options: StdioTransportOptions;
+export class StdioWire implements Wire {
+  /** Everything arrives on one pipe. */
+  readonly hasOwnStreams = false;
+  readonly hasSession = false;
+  readonly #options: StdioWireOptions;
   readonly #stderrTail: string[] = [];
+  #listener: WireListener | undefined;
   #child: ChildProcess | undefined;
   #firstNoise: string | undefined;
   #running = false;
@@ -68,25 +70,20 @@ export class StdioTransport implements Transport {
   /** Resolves when the output of an ended process has been read. */
   #drained: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
-  #corked = false;
-  #draining: Promise<void> | undefined;
   #closeReported = false;
+  /** Lines that wait to be written together. */
+  #unwritten = "";
   readonly #pace = new Pace();
   /** Large messages that are being read. */
   #reading = 0;
 
-  constructor(options: StdioTransportOptions) {
+  constructor(options: StdioWireOptions) {
     this.#options = options;
   }
 
-  // The SDK recognises a stdio transport by these two accessors and then treats silence as "an old server", not an
-  // outage.
-  get pid(): number | null {
-    return this.#child?.pid ?? null;
-  }
-
-  get stderr(): Readable | null {
-    return this.#child?.stderr ?? null;
+  /** The id of the process, once it has started. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
   }
 
   get stderrTail(): readonly string[] {
@@ -103,8 +100,9 @@ export class StdioTransport implements Transport {
     return this.#exit;
   }
 
-  async start(): Promise<void> {
+  async start(listener: WireListener): Promise<void> {
     const { command, args, env, cwd } = this.#options;
+    this.#listener = listener;
     let child: ChildProcess;
     try {
       child = spawn(command, [...args], {
@@ -121,7 +119,7 @@ export class StdioTransport implements Transport {
     this.#ended = new Promise((resolve) => child.once("exit", () => resolve()));
     // Attached in the same tick as the spawn, so that no line is lost.
     this.#readLines(child);
-    child.stdin?.on("error", (error) => this.onerror?.(error));
+    child.stdin?.on("error", (error) => listener.onError(error));
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", () => {
         this.#running = true;
@@ -132,39 +130,46 @@ export class StdioTransport implements Transport {
     });
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
-    const stdin = this.#child?.stdin;
-    if (!stdin || !this.#running || stdin.destroyed || stdin.writableEnded) {
-      // The error of a call includes what the server wrote last.
-      await this.#drained;
-      throw new TrunklineError("SERVER_EXITED", `${this.#options.command} is not running.`);
+  send(request: OutgoingMessage): void {
+    if (this.#isWritable) {
+      this.#write(request);
+      return;
     }
-    // Messages sent in one turn of the event loop share one write, because a write costs more than a message.
-    if (!this.#corked) {
-      this.#corked = true;
-      stdin.cork();
-      process.nextTick(() => {
-        this.#corked = false;
-        stdin.uncork();
-      });
-    }
-    if (stdin.write(`${JSON.stringify(message)}\n`)) return;
-    await this.#untilDrained(stdin);
+    // The error of a call includes what the server wrote last.
+    void this.#drained.then(() => this.#listener?.onFailure(request.id as RpcId, this.#notRunning()));
   }
 
-  /** Waits for the pipe, unless the process dies meanwhile. All waiters share one listener. */
-  #untilDrained(stdin: Writable): Promise<void> {
-    this.#draining ??= new Promise<void>((resolve) => {
-      const done = () => {
-        stdin.off("drain", done);
-        stdin.off("close", done);
-        this.#draining = undefined;
-        resolve();
-      };
-      stdin.once("drain", done);
-      stdin.once("close", done);
-    });
-    return this.#draining;
+  async post(message: OutgoingMessage): Promise<void> {
+    if (!this.#isWritable) throw this.#notRunning();
+    this.#write(message);
+  }
+
+  /** Nothing is open for a single request: its answer is ignored when it comes. */
+  drop(): void {}
+
+  setRevision(): void {}
+
+  listen(): void {}
+
+  get #isWritable(): boolean {
+    const stdin = this.#child?.stdin;
+    return this.#running && stdin?.writable === true;
+  }
+
+  #notRunning(): TrunklineError {
+    return new TrunklineError("SERVER_EXITED", `${this.#options.command} is not running.`);
+  }
+
+  /** Messages sent in one turn of the event loop share one write, because a write costs more than a message. */
+  #write(message: OutgoingMessage): void {
+    if (this.#unwritten === "") setImmediate(() => this.#flush());
+    this.#unwritten += `${JSON.stringify(message)}\n`;
+  }
+
+  #flush(): void {
+    const text = this.#unwritten;
+    this.#unwritten = "";
+    if (text !== "" && this.#isWritable) this.#child?.stdin?.write(text);
   }
 
   close(): Promise<void> {
@@ -180,6 +185,7 @@ export class StdioTransport implements Transport {
       this.#reportClose();
       return;
     }
+    this.#flush();
     child.stdin?.end();
     if (!(await this.#treeEndsWithin(pid, GRACE_MS))) {
       signalProcessTree(pid, "SIGTERM");
@@ -213,7 +219,7 @@ export class StdioTransport implements Transport {
         onLine: (bytes) => this.#takeLine(bytes),
         onTooLarge: (id) => {
           if (id === undefined) this.#refuseOutput(`a message of more than ${maxMessageBytes} bytes`);
-          else this.onmessage?.(refusedAnswer(id, "tooLarge", maxMessageBytes) as JSONRPCMessage);
+          else this.#listener?.onMessage(refusedAnswer(id, "tooLarge", maxMessageBytes) as WireMessage, undefined);
         },
         onEndless: () => this.#refuseOutput("a message that does not end"),
       },
@@ -248,7 +254,7 @@ export class StdioTransport implements Transport {
 
   /** Ends the connection: without an id, it is unknown which requests would never be answered. */
   #refuseOutput(what: string): void {
-    this.onerror?.(new TrunklineError("RESULT_TOO_LARGE", `The server sent ${what}.`));
+    this.#listener?.onError(new TrunklineError("RESULT_TOO_LARGE", `The server sent ${what}.`));
     this.#child?.stdout?.destroy();
     void this.close();
   }
@@ -280,7 +286,7 @@ export class StdioTransport implements Transport {
         continue;
       }
       if ("method" in message) this.#pace.count();
-      this.onmessage?.(message);
+      this.#listener?.onMessage(message, undefined);
     }
   }
 
@@ -292,11 +298,11 @@ export class StdioTransport implements Transport {
     this.#reading++;
     if (this.#reading >= MOST_READING) stdout?.pause();
     try {
-      for (const message of await messagesIn(large, bytes)) if (isMessage(message)) this.onmessage?.(message);
+      for (const message of await messagesIn(large, bytes)) if (isMessage(message)) this.#listener?.onMessage(message, undefined);
     } catch (error) {
       const id = answeredId(start, end);
-      if (id === undefined) this.onerror?.(error instanceof Error ? error : new Error(String(error)));
-      else this.onmessage?.(unreadAnswer(id, messageOf(error)) as JSONRPCMessage);
+      if (id === undefined) this.#listener?.onError(error);
+      else this.#listener?.onMessage(unreadAnswer(id, messageOf(error)) as WireMessage, undefined);
     } finally {
       this.#reading--;
       if (this.#reading < MOST_READING) stdout?.resume();
@@ -311,7 +317,7 @@ export class StdioTransport implements Transport {
   #reportClose(): void {
     if (this.#closeReported) return;
     this.#closeReported = true;
-    this.onclose?.();
+    this.#listener?.onClose();
   }
 
   #spawnError(error: unknown): TrunklineError {
@@ -347,7 +353,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-function isMessage(value: unknown): value is JSONRPCMessage {
+function isMessage(value: unknown): value is WireMessage {
   return typeof value === "object" && value !== null && (value as { jsonrpc?: unknown }).jsonrpc === "2.0";
 }
 

@@ -1,0 +1,117 @@
+// Streams on which a modern server reports changes: a request that is only answered when the stream ends. The server
+// acknowledges it first, with what it will report.
+import { isRecord, TrunklineError } from "@trunkline/core";
+import { META, type RpcId } from "@trunkline/protocol";
+
+/** What a server is asked to report. */
+export interface SubscriptionFilter {
+  readonly toolsListChanged?: boolean;
+  readonly promptsListChanged?: boolean;
+  readonly resourcesListChanged?: boolean;
+  readonly resourceSubscriptions?: readonly string[];
+}
+
+/** An open stream. */
+export interface Subscription {
+  /** What the server will report, which may be less than it was asked for. */
+  readonly honored: SubscriptionFilter;
+  /** Resolves when the stream has ended. */
+  readonly ended: Promise<"local" | "remote">;
+  close(): void;
+}
+
+/** How subscriptions reach the server. */
+interface SubscriptionPort {
+  send(id: string, filter: SubscriptionFilter): void;
+  cancel(id: string): void;
+}
+
+interface Open {
+  acknowledge(honored: SubscriptionFilter): void;
+  end(how: "local" | "remote", error: unknown): void;
+}
+
+/** The streams of one session. */
+export class Subscriptions {
+  readonly #port: SubscriptionPort;
+  readonly #open = new Map<RpcId, Open>();
+  #lastId = 0;
+
+  constructor(port: SubscriptionPort) {
+    this.#port = port;
+  }
+
+  /** Opens a stream. Resolves when the server has acknowledged it. */
+  async open(
+    filter: SubscriptionFilter,
+    { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal | undefined },
+  ): Promise<Subscription> {
+    signal?.throwIfAborted();
+    const id = `listen-${++this.#lastId}`;
+    let onEnded: (how: "local" | "remote") => void = () => {};
+    const ended = new Promise<"local" | "remote">((resolve) => {
+      onEnded = resolve;
+    });
+    const giveUp = (reason: unknown) => {
+      this.#open.get(id)?.end("local", reason);
+      this.#port.cancel(id);
+    };
+    const honored = await new Promise<SubscriptionFilter>((resolve, reject) => {
+      const onAbort = () => giveUp(signal?.reason);
+      const settle = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", onAbort);
+      };
+      const timer = setTimeout(
+        () => giveUp(new TrunklineError("TIMEOUT", "subscriptions/listen was not acknowledged in time.")),
+        timeoutMs,
+      );
+      signal?.addEventListener("abort", onAbort, { once: true });
+      this.#open.set(id, {
+        acknowledge: (filter) => {
+          clearTimeout(timer);
+          resolve(filter);
+        },
+        end: (how, error) => {
+          settle();
+          this.#open.delete(id);
+          onEnded(how);
+          reject(error);
+        },
+      });
+      this.#port.send(id, filter);
+    });
+    return {
+      honored,
+      ended,
+      close: () => {
+        if (this.#open.has(id)) giveUp(undefined);
+      },
+    };
+  }
+
+  /** Takes a server's acknowledgement. Returns false if it is for no stream of ours. */
+  acknowledge(params: Readonly<Record<string, unknown>>): boolean {
+    const meta = isRecord(params._meta) ? params._meta : {};
+    const open = this.#open.get(meta[META.subscriptionId] as RpcId);
+    open?.acknowledge(isRecord(params.notifications) ? params.notifications : {});
+    return open !== undefined;
+  }
+
+  /** Ends a stream because its request was answered: with an error, or to say goodbye. */
+  end(id: RpcId, error: unknown): boolean {
+    return this.fail(id, error ?? new Error("the server ended the stream before acknowledging it"));
+  }
+
+  /** Ends a stream that was lost, or all of them. Returns false if there is no such stream. */
+  fail(id: RpcId | undefined, error: unknown): boolean {
+    const ids = id === undefined ? [...this.#open.keys()] : [id];
+    let isFound = false;
+    for (const each of ids) {
+      const open = this.#open.get(each);
+      open?.end("remote", error);
+      isFound ||= open !== undefined;
+    }
+    return isFound;
+  }
+}
