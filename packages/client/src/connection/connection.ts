@@ -210,7 +210,7 @@ export class Connection {
   }
 
   async #requestOnce(source: RequestSource, options: RequestOptions): Promise<Record<string, unknown>> {
-    await this.connect(options.signal);
+    if (this.#state !== "connected") await this.connect(options.signal);
     const make = typeof source === "function" ? source : () => source;
     const generation = this.#requireGeneration();
     try {

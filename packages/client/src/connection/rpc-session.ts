@@ -151,8 +151,8 @@ export class RpcSession implements WireListener {
   }
 
   onFailure(id: RpcId, error: unknown): void {
-    if (this.#subscriptions.fail(id, error)) return;
-    this.#take(id)?.reject(error);
+    if (this.#subscriptions.has(id)) this.#subscriptions.end(id, error);
+    else this.#take(id)?.reject(error);
   }
 
   onError(error: unknown): void {
@@ -169,7 +169,7 @@ export class RpcSession implements WireListener {
     const error = new WireClosedError();
     for (const id of [...this.#waiting.keys()]) this.#take(id)?.reject(error);
     for (const controller of this.#asked.values()) controller.abort(error);
-    this.#subscriptions.fail(undefined, error);
+    this.#subscriptions.endAll(error);
   }
 
   /** Removes a request from those that wait. */
@@ -185,7 +185,11 @@ export class RpcSession implements WireListener {
 
   #onAnswer(message: WireMessage): void {
     const { id, result, error } = message;
-    if (isRpcId(id) && this.#subscriptions.end(id, error === undefined ? undefined : errorOf(error))) return;
+    if (typeof id === "string" && this.#subscriptions.has(id)) {
+      // An answer without an error says goodbye.
+      this.#subscriptions.end(id, error === undefined ? new Error("the server ended the stream") : errorOf(error));
+      return;
+    }
     // An answer must not overtake its own progress.
     this.#progress.flush();
     const waiting = this.#take(id);
@@ -212,8 +216,8 @@ export class RpcSession implements WireListener {
     if (method === "notifications/cancelled") {
       const { requestId } = params;
       if (!isRpcId(requestId)) return;
-      if (this.#subscriptions.fail(requestId, new Error("the server ended the subscription"))) return;
-      this.#asked.get(requestId)?.abort(params.reason);
+      if (this.#subscriptions.has(requestId)) this.#subscriptions.end(requestId, new Error("the server ended the stream"));
+      else this.#asked.get(requestId)?.abort(params.reason);
       return;
     }
     this.#listener.onNotification(method, params, call);

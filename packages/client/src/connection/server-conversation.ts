@@ -17,7 +17,7 @@ import { type Channel, currentChannel, type Question } from "../channel/channel.
 import { type Call, InFlightTable } from "../channel/in-flight.js";
 import { vetElicitation } from "../channel/vetted-elicitation.js";
 import { callTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
-import { wholeResult } from "../results/large-messages.js";
+import { largeOf, wholeResult } from "../results/large-messages.js";
 import type { AskingOptions } from "./connection-options.js";
 import type { Generation } from "./generation.js";
 import { Notices, noticeKeyOf } from "./notices.js";
@@ -270,7 +270,7 @@ export class Conversation {
   ): Promise<Record<string, unknown>> {
     const { deadline } = call;
     const result = await generation.session.request(method, params, { deadline, owner: call, headers });
-    return MAY_BE_LARGE.has(method) ? result : await wholeResult(result);
+    return largeOf(result) === undefined || MAY_BE_LARGE.has(method) ? result : await wholeResult(result);
   }
 
   async #follow(generation: Generation, task: TaskState, round: Round): Promise<Record<string, unknown>> {

@@ -98,20 +98,18 @@ export class Subscriptions {
     return open !== undefined;
   }
 
-  /** Ends a stream because its request was answered: with an error, or to say goodbye. */
-  end(id: RpcId, error: unknown): boolean {
-    return this.fail(id, error ?? new Error("the server ended the stream before acknowledging it"));
+  /** Whether this is the request of an open stream. */
+  has(id: RpcId): boolean {
+    return this.#open.has(id);
   }
 
-  /** Ends a stream that was lost, or all of them. Returns false if there is no such stream. */
-  fail(id: RpcId | undefined, error: unknown): boolean {
-    const ids = id === undefined ? [...this.#open.keys()] : [id];
-    let isFound = false;
-    for (const each of ids) {
-      const open = this.#open.get(each);
-      open?.end("remote", error);
-      isFound ||= open !== undefined;
-    }
-    return isFound;
+  /** Ends a stream that the server has ended, or that was lost. */
+  end(id: RpcId, error: unknown): void {
+    this.#open.get(id)?.end("remote", error);
+  }
+
+  /** Ends all streams. */
+  endAll(error: unknown): void {
+    for (const id of [...this.#open.keys()]) this.end(id, error);
   }
 }

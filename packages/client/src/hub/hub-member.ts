@@ -155,24 +155,39 @@ export class HubMember {
       task: this.#taskFor(tool, task),
       headers: this.#headersFor(tool, args),
     });
-    const send = () =>
-      this.#request(request, sending).catch(async (error: unknown) => {
-        // The tool has changed since it was listed, and so have the headers it requires.
-        if (!isTrunklineError(error, "UPSTREAM") || error.data?.code !== RPC_CODES.headerMismatch) throw error;
-        await this.#refresh("tools");
-        return await this.#request(request, sending);
-      });
     logger.debug("calling a tool", { server: name, tool });
-    const raw = await send().catch(async (error: unknown) => {
-      // The call may have taken effect before the server exited, so only calls that are safe to repeat are retried.
-      if (!isTrunklineError(error, "SERVER_EXITED") || !this.#isRepeatable(tool)) throw error;
-      logger.info("server exited during a call, repeating an idempotent call", { server: name, tool });
-      return await send();
-    });
+    let raw: Record<string, unknown>;
+    try {
+      raw = await this.#request(request, sending);
+    } catch (error) {
+      raw = await this.#repeat(error, tool, () => this.#request(request, sending));
+    }
     const isError = raw.isError === true;
     const large = acceptLarge ? largeOf(raw) : undefined;
-    if (large === undefined) return { isError, raw: await wholeResult(raw) };
-    return { isError, raw: smallFieldsOf(raw), large };
+    if (large !== undefined) return { isError, raw: smallFieldsOf(raw), large };
+    return { isError, raw: largeOf(raw) === undefined ? raw : await wholeResult(raw) };
+  }
+
+  /** Repeats a failed call if that is safe and can help. */
+  async #repeat(
+    error: unknown,
+    tool: string,
+    send: () => Promise<Record<string, unknown>>,
+  ): Promise<Record<string, unknown>> {
+    let failure = error;
+    if (isTrunklineError(error, "UPSTREAM") && error.data?.code === RPC_CODES.headerMismatch) {
+      // The tool has changed since it was listed, and so have the headers it requires.
+      await this.#refresh("tools");
+      try {
+        return await send();
+      } catch (again) {
+        failure = again;
+      }
+    }
+    // The call may have taken effect before the server exited, so only calls that are safe to repeat are retried.
+    if (!isTrunklineError(failure, "SERVER_EXITED") || !this.#isRepeatable(tool)) throw failure;
+    this.#options.logger.info("server exited during a call, repeating an idempotent call", { server: this.name, tool });
+    return await send();
   }
 
   /** Lets the caller's user sign in. Rejects with `AUTH_REQUIRED` and what to do if they cannot be asked. */
@@ -285,7 +300,8 @@ export class HubMember {
 
   /** Sends a request on the calling channel's connection, connecting it if necessary. */
   async request(source: RequestSource, options: RequestOptions = {}): Promise<Record<string, unknown>> {
-    return await wholeResult(await this.#request(source, options));
+    const result = await this.#request(source, options);
+    return largeOf(result) === undefined ? result : await wholeResult(result);
   }
 
   /** The same, but large fields of the result may be elsewhere. */
