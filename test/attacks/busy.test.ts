@@ -1,4 +1,5 @@
 // One client that ignores a question cannot block another.
+import { fileURLToPath } from "node:url";
 import { startDeadline, TrunklineError } from "@trunkline/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Call, InFlightTable } from "../../packages/client/src/channel/in-flight.js";
@@ -82,6 +83,17 @@ describe("turns", () => {
     signal: undefined,
     onBusy: (question: string) => new TrunklineError("BUSY", question),
   };
+
+  it("are not taken at a server that has never asked", async () => {
+    // The call of one client ends only when the other one's arrives.
+    const witness = stdio("witness", [], { args: [fileURLToPath(new URL("../docs/witness.js", import.meta.url))] });
+    await using hub = await openHub(configOf(witness), { answers: abilities });
+    const tell = { method: "notifications/message", params: { level: "info", data: "waiting" } };
+    const first = hub.call("witness.tell", tell, { channel: { ...answering } });
+    const second = hub.call("witness.seen", {}, { channel: { ...answering }, signal: AbortSignal.timeout(30_000) });
+    expect((await second).isError).toBe(false);
+    expect((await first).text).toBe("told");
+  }, 60_000);
 
   it("are taken behind calls that began before the server asked", async () => {
     const table = new InFlightTable();

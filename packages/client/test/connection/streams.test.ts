@@ -1,15 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { startServer } from "../../../../test/servers/start.js";
-import { eachMessageItsEvent } from "../../src/connection/batches.js";
 import { openHub, type ServerLog } from "../../src/index.js";
 import { configOf, http, stdio } from "../hub/fixtures.js";
 import { Told } from "../hub/told.js";
-
-async function splitOf(chunks: readonly string[]): Promise<string> {
-  let split = "";
-  for await (const piece of ReadableStream.from(chunks).pipeThrough(eachMessageItsEvent())) split += piece;
-  return split;
-}
 
 describe("a dropped event stream", () => {
   it("is resumed in mid-call, and the call gets its answer", async () => {
@@ -66,21 +59,6 @@ describe("the stream on which a modern HTTP server reports changed lists", () =>
 });
 
 describe("a batch of 2025-03-26", () => {
-  it.each(["\n", "\r\n", "\r"])("is split at lines that end in %j, wherever the text is cut", async (end) => {
-    const events = [
-      ["id: 1", "event: message", 'data: [{"n":1},', 'data: {"n":2}]'],
-      [": a comment"],
-      ["id: 2", 'data: {"n":3}'],
-      ["data: [not JSON"],
-      ["retry: 5", "data: []"],
-    ];
-    const text = `${events.map((lines) => [...lines, "", ""].join(end)).join("")}data: half`;
-    const whole = await splitOf([text]);
-    expect(whole.startsWith('event: message\ndata: {"n":1}\n\nid: 1\nevent: message\ndata: {"n":2}\n\n')).toBe(true);
-    expect(whole.endsWith(text.slice(text.indexOf(": a comment")))).toBe(true);
-    expect(await splitOf([...text])).toBe(whole);
-  });
-
   it("is understood on a line and as a JSON body", async () => {
     await using server = await startServer("garbled", ["--json-array"]);
     const logs = new Told<ServerLog>();

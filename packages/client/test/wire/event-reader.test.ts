@@ -123,7 +123,7 @@ describe("a large event", () => {
     expect(read.messages).toEqual([number(1)]);
     expect(read.ids).toEqual(["9"]);
     await ended.next();
-    expect(read.messages).toMatchObject([number(1), { id: 1, result: { content: [] } }]);
+    expect(read.messages).toMatchObject([number(1), { id: 1, result: {} }]);
   });
 
   it("that is not valid JSON fails the request that it answers", async () => {
