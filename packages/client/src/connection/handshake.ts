@@ -1,6 +1,14 @@
 // How a session begins. A modern server says what it is when asked (`server/discover`); a legacy one goes through a
 // handshake (`initialize`). Which one it is shows in its reaction to the first.
-import { isRecord, isTrunklineError, messageOf, parseJson, printable, startDeadline, TrunklineError } from "@trunkline/core";
+import {
+  isRecord,
+  isTrunklineError,
+  messageOf,
+  parseJson,
+  printable,
+  startDeadline,
+  TrunklineError,
+} from "@trunkline/core";
 import {
   LATEST_LEGACY_REVISION,
   LEGACY_REVISIONS,
@@ -92,16 +100,21 @@ async function discover(session: RpcSession, options: GreetingOptions): Promise<
  * What the failure of the question for the era means: the server is a legacy one; it should be asked again; it may be a
  * legacy one, but needs a new wire; or it cannot be reached at all.
  */
-function meaningOf(error: unknown, { hasOwnStreams }: Pick<Wire, "hasOwnStreams">): "legacy" | "again" | "reopen" | "failed" {
+function meaningOf(
+  error: unknown,
+  { hasOwnStreams }: Pick<Wire, "hasOwnStreams">,
+): "legacy" | "again" | "reopen" | "failed" {
   if (error instanceof RpcError) {
     if (error.code !== RPC_CODES.unsupportedVersion) return "legacy";
     const { supported } = isRecord(error.data) ? error.data : {};
-    if (!Array.isArray(supported) || supported.every((revision) => LEGACY_REVISIONS.includes(revision))) return "legacy";
+    if (!Array.isArray(supported) || supported.every((revision) => LEGACY_REVISIONS.includes(revision)))
+      return "legacy";
     return supported.includes(MODERN_REVISION) ? "again" : "failed";
   }
   // Silence on a pipe: old servers ignore what they do not know.
   if (isTrunklineError(error, "TIMEOUT")) return hasOwnStreams ? "reopen" : "legacy";
-  if (isTrunklineError(error) || error instanceof WireClosedError || error instanceof InsufficientScopeError) return "failed";
+  if (isTrunklineError(error) || error instanceof WireClosedError || error instanceof InsufficientScopeError)
+    return "failed";
   if (error instanceof HttpError) {
     if (error.status === 401 || error.status === 403) return "failed";
     if (error.status >= 500) return "reopen";
@@ -138,9 +151,13 @@ async function initialize(session: RpcSession, options: GreetingOptions): Promis
     throw new Error("its answer is not a protocol message.");
   }
   if (!LEGACY_REVISIONS.includes(revision)) {
-    throw new TrunklineError("PROTOCOL", `Server "${server}" uses the unknown protocol revision ${printable(revision)}.`, {
-      hint: `Supported: ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}. Is there a newer Trunkline, or a newer server?`,
-    });
+    throw new TrunklineError(
+      "PROTOCOL",
+      `Server "${server}" uses the unknown protocol revision ${printable(revision)}.`,
+      {
+        hint: `Supported: ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}. Is there a newer Trunkline, or a newer server?`,
+      },
+    );
   }
   session.agree({ revision, isModern: false });
   // A server may refuse requests that arrive before this.

@@ -15,7 +15,9 @@ const DEBOUNCE_MS = 50;
 const DELAYS_MS = [100, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
 
 /** The lists that a server says can change. */
-function changingLists(capabilities: Readonly<Record<string, unknown>>): (typeof LIST_CHANGES)[keyof typeof LIST_CHANGES][] {
+function changingLists(
+  capabilities: Readonly<Record<string, unknown>>,
+): (typeof LIST_CHANGES)[keyof typeof LIST_CHANGES][] {
   return Object.values(LIST_CHANGES).filter(({ list }) => {
     const capability = capabilities[list];
     return isRecord(capability) && capability.listChanged === true;

@@ -27,7 +27,10 @@ import { type Subscription, type SubscriptionFilter, Subscriptions } from "./sub
 /** What a session asks and tells its owner. */
 export interface SessionListener {
   /** Answers a question. `call` is the one on whose own stream it arrived; undefined on a shared stream. */
-  onQuestion(question: Question, asked: { call: Call | undefined; signal: AbortSignal }): Promise<Record<string, unknown>>;
+  onQuestion(
+    question: Question,
+    asked: { call: Call | undefined; signal: AbortSignal },
+  ): Promise<Record<string, unknown>>;
   onNotification(method: string, params: Readonly<Record<string, unknown>>, call: Call | undefined): void;
   /** Something failed that no request waits for. */
   onError(error: unknown): void;
@@ -78,7 +81,12 @@ export class RpcSession implements WireListener {
     this.#listener = listener;
     this.#subscriptions = new Subscriptions({
       send: (id, filter) =>
-        this.#wire.send({ jsonrpc: "2.0", id, method: "subscriptions/listen", params: this.#enveloped({ notifications: filter }) }),
+        this.#wire.send({
+          jsonrpc: "2.0",
+          id,
+          method: "subscriptions/listen",
+          params: this.#enveloped({ notifications: filter }),
+        }),
       cancel: (id) => this.#cancel(id, "closed"),
     });
   }
@@ -143,9 +151,11 @@ export class RpcSession implements WireListener {
   onMessage(message: WireMessage, owner: object | undefined): void {
     const { id, method } = message;
     if (method === undefined) this.#onAnswer(message);
-    else if (typeof method !== "string") this.#listener.onError(new Error("a message has a method that is not a string"));
+    else if (typeof method !== "string")
+      this.#listener.onError(new Error("a message has a method that is not a string"));
     else if (method === "notifications/progress") this.#onProgress(message, owner as Call | undefined);
-    else if (isDeeperThan(message, MAX_MESSAGE_DEPTH)) this.#listener.onError(new Error(`${method} is nested too deeply`));
+    else if (isDeeperThan(message, MAX_MESSAGE_DEPTH))
+      this.#listener.onError(new Error(`${method} is nested too deeply`));
     else if (id === undefined) this.#onNotification(method, paramsOf(message), owner as Call | undefined);
     else if (isRpcId(id)) void this.#onQuestion(id, { method, params: paramsOf(message) }, owner as Call | undefined);
   }
@@ -207,7 +217,8 @@ export class RpcSession implements WireListener {
   #onProgress(message: WireMessage, call: Call | undefined): void {
     const params = paramsOf(message);
     this.#progress.take(params.progressToken, () => {
-      if (!isDeeperThan(params, MAX_MESSAGE_DEPTH)) this.#listener.onNotification("notifications/progress", params, call);
+      if (!isDeeperThan(params, MAX_MESSAGE_DEPTH))
+        this.#listener.onNotification("notifications/progress", params, call);
     });
   }
 
@@ -216,7 +227,8 @@ export class RpcSession implements WireListener {
     if (method === "notifications/cancelled") {
       const { requestId } = params;
       if (!isRpcId(requestId)) return;
-      if (this.#subscriptions.has(requestId)) this.#subscriptions.end(requestId, new Error("the server ended the stream"));
+      if (this.#subscriptions.has(requestId))
+        this.#subscriptions.end(requestId, new Error("the server ended the stream"));
       else this.#asked.get(requestId)?.abort(params.reason);
       return;
     }
@@ -295,7 +307,11 @@ function asRpcError(error: unknown): RpcError {
 }
 
 /** Why a question cannot be answered as it is; undefined if it can. */
-function problemOf(method: string, params: Readonly<Record<string, unknown>>, abilities: Abilities): string | undefined {
+function problemOf(
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  abilities: Abilities,
+): string | undefined {
   if (method === "sampling/createMessage") {
     return Array.isArray(params.messages) ? undefined : 'Invalid sampling request: "messages" has to be an array.';
   }

@@ -181,7 +181,10 @@ export class Conversation {
    * whose own stream it arrived.
    */
   notice(method: string, params: Readonly<Record<string, unknown>>, call: Call | undefined): void {
-    if (method === "notifications/progress") return this.#onProgress(params);
+    if (method === "notifications/progress") {
+      this.#onProgress(params);
+      return;
+    }
     if (method === "notifications/message") this.#log(params, call);
     if (method === "notifications/elicitation/complete") this.#visited(params.elicitationId);
     const key = noticeKeyOf(method, params);
@@ -314,14 +317,12 @@ export class Conversation {
     if (generation.closed || !canCancel) return;
     const request = { method: "tasks/cancel", params: { taskId } };
     using deadline = startDeadline({ what: this.describe(request.method), timeoutMs: CANCEL_TIMEOUT_MS });
-    await session
-      .request(request.method, this.#params(generation, request, {}), { deadline })
-      .catch((error: unknown) =>
-        this.#options.logger.debug("a task was not cancelled", {
-          server: this.#server,
-          error: messageOf(error),
-        }),
-      );
+    await session.request(request.method, this.#params(generation, request, {}), { deadline }).catch((error: unknown) =>
+      this.#options.logger.debug("a task was not cancelled", {
+        server: this.#server,
+        error: messageOf(error),
+      }),
+    );
   }
 
   #onProgress({ progressToken, progress, total, message }: Readonly<Record<string, unknown>>): void {
@@ -392,7 +393,8 @@ function complete(
   const { resultType } = result;
   if (resultType === undefined && era === "legacy") return result;
   if (resultType !== "complete" && era === "modern") {
-    const kind = typeof resultType === "string" ? `an unknown kind of result: ${printable(resultType)}` : "no resultType";
+    const kind =
+      typeof resultType === "string" ? `an unknown kind of result: ${printable(resultType)}` : "no resultType";
     throw new TrunklineError("PROTOCOL", `${method} failed: the server sent ${kind}.`);
   }
   const { resultType: _, ...rest } = result;

@@ -49,3 +49,9 @@ export function serverEnvironment(
   }
   return { ...environment, ...own };
 }
+
+/** The part of our environment that servers inherit, for a program that gives the hub no environment. */
+export function inheritedEnvironment(): Record<string, string> {
+  // biome-ignore lint/style/noProcessEnv: a server cannot start without a PATH.
+  return serverEnvironment({}, process.env);
+}

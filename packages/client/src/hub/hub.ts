@@ -1,5 +1,5 @@
 // The hub: every server of a configuration, connected, as one catalogue. Callers and sub-agents share its connections.
-import { serverEnvironment } from "../connection/server-environment.js";
+
 import {
   type ErrorCode,
   type Logger,
@@ -18,6 +18,7 @@ import { SIGN_IN_TIMEOUT_MS } from "../auth/sign-in.js";
 import { SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
 import { type Channel, partyOf, type Root, runWithChannel } from "../channel/channel.js";
 import type { LoadedConfig, ServerDefinition } from "../config/loaded-config.js";
+import { inheritedEnvironment } from "../connection/server-environment.js";
 import { type ToolKey, toolNamePrefix } from "../names/name-styles.js";
 import type { ToolNames } from "../names/names-table.js";
 import { type HeldEntry, ServerPins } from "../pins/server-pins.js";
@@ -424,7 +425,7 @@ export class Hub implements ToolSource, AsyncDisposable {
         onNews: (news) => this.#events.defined(definition.name, news),
       }),
       logger: this.#logger,
-      env: env ?? serverEnvironment({}, process.env),
+      env: env ?? inheritedEnvironment(),
       places: {
         home: this.#options.home,
         foreignFolders: this.#config.foreignFolders ?? [this.#config.workspaceFolder],

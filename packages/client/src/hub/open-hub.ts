@@ -34,7 +34,7 @@ export async function openHub(config?: LoadedConfig, options: HubOptions = {}): 
   return hub;
 }
 
-/** The only code in the library that reads the process's environment and working directory. */
+/** The only code in the library that reads the process's working directory, and all of its environment. */
 async function hubForThisFolder(options: HubOptions): Promise<Hub> {
   const cwd = process.cwd();
   // biome-ignore lint/style/noProcessEnv: the caller asked for what the commands do, and they use the environment.

@@ -298,7 +298,8 @@ export class StdioWire implements Wire {
     this.#reading++;
     if (this.#reading >= MOST_READING) stdout?.pause();
     try {
-      for (const message of await messagesIn(large, bytes)) if (isMessage(message)) this.#listener?.onMessage(message, undefined);
+      for (const message of await messagesIn(large, bytes))
+        if (isMessage(message)) this.#listener?.onMessage(message, undefined);
     } catch (error) {
       const id = answeredId(start, end);
       if (id === undefined) this.#listener?.onError(error);

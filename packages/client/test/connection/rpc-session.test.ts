@@ -34,7 +34,10 @@ class RecordingWire implements Wire {
   async close(): Promise<void> {}
 }
 
-function sessionOn(wire: Wire, { abilities = {}, ...listener }: Partial<SessionListener> & { abilities?: Abilities } = {}) {
+function sessionOn(
+  wire: Wire,
+  { abilities = {}, ...listener }: Partial<SessionListener> & { abilities?: Abilities } = {},
+) {
   const session = new RpcSession(wire, abilities, {
     onQuestion: async () => ({}),
     onNotification: () => {},
@@ -61,7 +64,10 @@ describe("an answer", () => {
   it("goes to its request, in whatever order it arrives", async () => {
     const wire = new RecordingWire();
     const session = sessionOn(wire);
-    const [first, second] = [session.request("tools/call", { name: "a" }), session.request("tools/call", { name: "b" })];
+    const [first, second] = [
+      session.request("tools/call", { name: "a" }),
+      session.request("tools/call", { name: "b" }),
+    ];
     session.onMessage(message({ id: wire.sent[1]?.id, result: { of: "b" } }), undefined);
     session.onMessage(message({ id: wire.sent[0]?.id, result: { of: "a" } }), undefined);
     expect(await Promise.all([first, second])).toEqual([{ of: "a" }, { of: "b" }]);
@@ -85,10 +91,18 @@ describe("an answer", () => {
   });
 
   it.each([
-    ["an error", { error: { code: -32_602, message: "no", data: { why: 1 } } }, { code: -32_602, message: "no", data: { why: 1 } }],
+    [
+      "an error",
+      { error: { code: -32_602, message: "no", data: { why: 1 } } },
+      { code: -32_602, message: "no", data: { why: 1 } },
+    ],
     ["an error without a code", { error: "no" }, { code: -32_603 }],
     ["no object", { result: 3 }, { message: "its answer is not a protocol message." }],
-    ["too deep a result", { result: { deep: deep() } }, { message: "the server's answer is nested more than 500 levels deep" }],
+    [
+      "too deep a result",
+      { result: { deep: deep() } },
+      { message: "the server's answer is nested more than 500 levels deep" },
+    ],
   ])("that is %s fails the request", async (_, answer, expected) => {
     const wire = new RecordingWire();
     const session = sessionOn(wire);
@@ -119,7 +133,11 @@ describe("an answer", () => {
     const session = sessionOn(wire);
     const large = new LargeMessages("test");
     try {
-      const text = JSON.stringify({ jsonrpc: "2.0", id: 7, result: { content: [{ type: "text", text: "x".repeat(300_000) }] } });
+      const text = JSON.stringify({
+        jsonrpc: "2.0",
+        id: 7,
+        result: { content: [{ type: "text", text: "x".repeat(300_000) }] },
+      });
       const opened = vi.spyOn(large, "open");
       const [late] = await messagesIn(large, Buffer.from(text));
       session.onMessage(late as WireMessage, undefined);
@@ -177,7 +195,12 @@ describe("a request whose time is up", () => {
 
 describe("a question", () => {
   const FORM = { message: "Who?", requestedSchema: { type: "object", properties: {} } };
-  const ask = async (abilities: Abilities, method: string, params: unknown, agreement = LEGACY as typeof LEGACY | typeof MODERN) => {
+  const ask = async (
+    abilities: Abilities,
+    method: string,
+    params: unknown,
+    agreement = LEGACY as typeof LEGACY | typeof MODERN,
+  ) => {
     const wire = new RecordingWire();
     const session = sessionOn(wire, { abilities, onQuestion: async (question) => ({ answered: question.method }) });
     session.agree(agreement);
@@ -198,8 +221,20 @@ describe("a question", () => {
   it.each<[string, Abilities, string, unknown, number]>([
     ["of an unknown kind", {}, "strange/method", {}, -32_601],
     ["the client cannot answer", {}, "sampling/createMessage", { messages: [] }, -32_601],
-    ["in a mode the client lacks", { elicitation: { form: {} } }, "elicitation/create", { mode: "url", message: "Go", url: "https://a.example/" }, -32_602],
-    ["in an unknown mode", { elicitation: { form: {}, url: {} } }, "elicitation/create", { ...FORM, mode: "dream" }, -32_602],
+    [
+      "in a mode the client lacks",
+      { elicitation: { form: {} } },
+      "elicitation/create",
+      { mode: "url", message: "Go", url: "https://a.example/" },
+      -32_602,
+    ],
+    [
+      "in an unknown mode",
+      { elicitation: { form: {}, url: {} } },
+      "elicitation/create",
+      { ...FORM, mode: "dream" },
+      -32_602,
+    ],
     ["without a text", { elicitation: { form: {} } }, "elicitation/create", { requestedSchema: {} }, -32_602],
     ["without a form", { elicitation: { form: {} } }, "elicitation/create", { message: "Who?" }, -32_602],
     ["without messages", { sampling: {} }, "sampling/createMessage", { messages: "hi" }, -32_602],
@@ -251,7 +286,10 @@ describe("a notification", () => {
     const heard: string[] = [];
     const session = sessionOn(new RecordingWire(), { onNotification: (method) => void heard.push(method) });
     session.onMessage(message({ method: "notifications/message", params: { data: deep() } }), undefined);
-    session.onMessage(message({ method: "notifications/progress", params: { progressToken: 1, progress: 1, data: deep() } }), undefined);
+    session.onMessage(
+      message({ method: "notifications/progress", params: { progressToken: 1, progress: 1, data: deep() } }),
+      undefined,
+    );
     session.onMessage(message({ method: "notifications/other", params: "not an object" }), undefined);
     session.onMessage(message({ method: 7 }), undefined);
     expect(heard).toEqual(["notifications/other"]);
