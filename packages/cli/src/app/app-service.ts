@@ -53,7 +53,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
     surface: settings.surface,
     names: settings.names,
     echo: settings.echo,
-    policies: async () => (await app.config()).settings?.policies ?? [],
+    policies: () => (app.loadedConfig === undefined ? app.config().then(policiesOf) : policiesOf(app.loadedConfig)),
     denialHint: async () => unusableHint(await app.config()),
     workspace: cwd,
     ...pathRules(app, settings),
@@ -120,6 +120,10 @@ function pathRules(app: App, { allowPath = [] }: ServiceSettings): Partial<Servi
         ? `The server was started in ${cwd}, which cannot be the workspace: ${workspace.reason}.`
         : undefined,
   };
+}
+
+function policiesOf({ settings }: LoadedConfig) {
+  return settings?.policies ?? [];
 }
 
 /** Returns the project's prompts; undefined if the user named their folder or it is the user's own. */

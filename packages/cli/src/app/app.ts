@@ -111,6 +111,11 @@ export class App implements AsyncDisposable {
     return this.#lifetime.signal;
   }
 
+  /** The current configuration, if it has been read: for code that runs with every call. */
+  get loadedConfig(): LoadedConfig | undefined {
+    return this.#config;
+  }
+
   /** Returns the current configuration. Rejects with `CONFIG_INVALID` if a named file is unusable. */
   async config(): Promise<LoadedConfig> {
     if (this.#options.config === "live") {

@@ -15,7 +15,7 @@ import {
   shrink,
 } from "@trunkline/core";
 import { serializeValue, storeValue } from "./stored-value.js";
-import { tokensWithin } from "./tokens.js";
+import { isWithinBytes, tokensWithin } from "./tokens.js";
 
 /** The budget of an answer if the caller sets none. */
 export const DEFAULT_MAX_TOKENS = 8_000;
@@ -76,7 +76,9 @@ export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
   const whole = frame(parts.map(standIn));
   if (!hasLarge && jsonBytes(whole, maxTokens * MOST_BYTES_PER_TOKEN) <= maxTokens * MOST_BYTES_PER_TOKEN) {
     const text = JSON.stringify(whole);
-    if ((await tokensWithin(text, maxTokens)) !== undefined) return { value: whole, text };
+    if (isWithinBytes(text, maxTokens) || (await tokensWithin(text, maxTokens)) !== undefined) {
+      return { value: whole, text };
+    }
   }
   const budget = Math.min(options.budget ?? maxTokens, MOST_MAX_TOKENS);
   const canStore = options.store !== undefined;

@@ -19,6 +19,11 @@ const LONG_RUN = /[\p{L}\p{M}]{257}|\s{257}|[^\s\p{L}\p{N}]{257}/u;
 const PIECES_MARGIN = 1.02;
 const PIECE = 16 * 1024;
 
+/** Whether a text is so short that it cannot have more tokens than this: a token has at least one byte. */
+export function isWithinBytes(text: string, max: number): boolean {
+  return text.length <= max && Buffer.byteLength(text) <= max;
+}
+
 /**
  * Returns the number of tokens in a text, or undefined if it exceeds `max`. A token has at least one byte, so a text of
  * at most `max` bytes is not tokenized; its byte length is returned instead.

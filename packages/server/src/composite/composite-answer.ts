@@ -74,24 +74,29 @@ const MOST_WARNINGS = 20;
 export async function sendAnswer(
   env: CompositeEnvironment,
   answer: Answer,
-  budget: { maxTokens: number; signal: AbortSignal },
+  budget: { maxTokens: number; signal: AbortSignal | undefined },
 ): Promise<ToolResult> {
   try {
     return await fittedAnswer(env, answer, budget);
   } finally {
-    const values = [...answer.parts.map(({ value }) => value), ...(answer.blocks ?? []).flat()];
-    for (const value of values) if (value instanceof LargeValue) value.release();
+    for (const { value } of answer.parts) release(value);
+    for (const blocks of answer.blocks ?? []) for (const block of blocks) release(block);
   }
+}
+
+function release(value: unknown): void {
+  if (value instanceof LargeValue) value.release();
 }
 
 async function fittedAnswer(
   env: CompositeEnvironment,
   answer: Answer,
-  budget: { maxTokens: number; signal: AbortSignal },
+  budget: { maxTokens: number; signal: AbortSignal | undefined },
 ): Promise<ToolResult> {
   const maxTokens = Math.min(budget.maxTokens, MOST_MAX_TOKENS);
-  const beside = await besideText(env, answer, { maxTokens, signal: budget.signal });
-  const notes = answer.parts.map((_, index) => notesOf(beside?.listed[index] ?? []));
+  const hasBlocks = answer.blocks?.some((blocks) => blocks.length > 0) === true;
+  const beside = hasBlocks ? await besideText(env, answer, { maxTokens, signal: budget.signal }) : undefined;
+  const notes = answer.parts.map((_, index) => notesOf(beside?.listed[index]));
   const { value, text } = await fitAnswer({
     parts: answer.parts,
     frame: (values) => answer.frame(values, notes),
@@ -122,10 +127,9 @@ const ENTRY_TOKENS = 25;
 async function besideText(
   env: CompositeEnvironment,
   { parts, frame, blocks = [] }: Answer,
-  { maxTokens, signal }: { maxTokens: number; signal: AbortSignal },
-): Promise<FittedBlocks | undefined> {
+  { maxTokens, signal }: { maxTokens: number; signal: AbortSignal | undefined },
+): Promise<FittedBlocks> {
   const groups: BlockGroup[] = blocks.map((each, index) => ({ op: parts[index]?.op ?? "answer", blocks: each }));
-  if (groups.every((group) => group.blocks.length === 0)) return undefined;
   const weighed = weighBlocks(groups);
   const whole = frame(
     parts.map(({ value }) => (value instanceof LargeValue ? null : value)),
@@ -146,8 +150,10 @@ async function besideText(
   });
 }
 
-function notesOf(listed: FittedBlocks["listed"][number]): BlockNotes {
-  return listed.length === 0 ? {} : { blocks: listed };
+const NO_NOTES: BlockNotes = {};
+
+function notesOf(listed: FittedBlocks["listed"][number] | undefined): BlockNotes {
+  return listed === undefined || listed.length === 0 ? NO_NOTES : { blocks: listed };
 }
 
 /** Sends the answer to a call that failed before it started. */

@@ -2,9 +2,9 @@
 import { isRecord, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../interfaces/exchange.js";
-import type { Operation, Params } from "../interfaces/operation.js";
+import type { Operation, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
-import type { StepRun } from "../operations/run-operation.js";
+import type { RunWith, StepRun } from "../operations/run-operation.js";
 import { type AnswerError, answerError } from "../pipeline/answer-error.js";
 import { dryRun } from "../pipeline/dry-run.js";
 import { readArguments, readFlag, readMaxTokens, readSteps, type Step } from "../pipeline/read-steps.js";
@@ -69,8 +69,11 @@ export function executeTool(envOf: EnvironmentOf, registry: CompositeRegistry): 
   const call: ServedTool["call"] = async (args, exchange) => {
     const { principal } = exchange.caller;
     const env = envOf(exchange);
-    const batches = keyed.get(principal) ?? new IdempotentBatches({ store: env.store, clock: env.clock });
-    keyed.set(principal, batches);
+    let batches = keyed.get(principal);
+    if (batches === undefined) {
+      batches = new IdempotentBatches({ store: env.store, clock: env.clock });
+      keyed.set(principal, batches);
+    }
     return await execute(env, { args, exchange, batches });
   };
   return {
@@ -117,10 +120,7 @@ async function execute(
       if (executed.refusal !== undefined) end({ code: executed.refusal.code });
       // The result of a finished batch is sent even if the client has stopped waiting, because another call can request
       // it with the same key.
-      const result = await sendAnswer(env, answerOf(batch, executed), {
-        maxTokens,
-        signal: new AbortController().signal,
-      });
+      const result = await sendAnswer(env, answerOf(batch, executed), { maxTokens, signal: undefined });
       return { result, hasRun: executed.hasRun };
     };
     if (batch.key === undefined || batch.dryRun) return (await run()).result;
@@ -186,24 +186,25 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
   const progress = stepProgress(exchange.onProgress, operations.length);
   const outcomes: StepOutcome[] = [];
   let hasRun = false;
-  for (const [index, step] of operations.entries()) {
+  for (let index = 0; index < operations.length; index++) {
+    const step = operations[index] as Step;
     const isLast = index === operations.length - 1;
-    const isCertain = !hasReferences(step.params, (name) => trail.names.has(name));
     const around =
       ({ operation, context }: Pick<StepRun, "operation" | "context">): StepRun["around"] =>
-      async (params, run) => {
-        if (batch.dryRun) return await dryRun(operation, params, { run, store: env.store, context, isCertain });
-        if (log !== undefined && !isLast) {
-          await requireNoSnapshot(operation, operation.validate(params), {
-            ...env,
-            isTrusted: exchange.caller.trusted === true,
-          });
+      (params, run) => {
+        if (batch.dryRun) {
+          const isCertain = !hasReferences(step.params, (name) => trail.names.has(name));
+          return dryRun(operation, params, { run, store: env.store, context, isCertain });
         }
-        await log?.before(operation, operation.validate(params), context.signal);
-        hasRun ||= operation.kind !== "read";
-        const outcome = await run(params);
-        log?.after(operation, operation.validate(params), outcome.value);
-        return outcome;
+        if (log === undefined) {
+          hasRun ||= operation.kind !== "read";
+          return run(params);
+        }
+        const begin: RunWith = (given) => {
+          hasRun ||= operation.kind !== "read";
+          return run(given);
+        };
+        return recorded(log, params, { operation, context, isLast, env, run: begin });
       };
     const stepEnv = { ...env, around, exchange, admit: admitAny };
     const place = { stepIndex: index, step: `operations[${index}]` };
@@ -219,6 +220,25 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
     if (step.as !== undefined) trail.names.set(step.as, record);
   }
   return { outcomes, hasRun };
+}
+
+/** Runs an operation of an atomic batch and records how to undo it. */
+async function recorded(
+  log: UndoLog,
+  params: Params,
+  step: Pick<StepRun, "operation" | "context"> & { isLast: boolean; env: CompositeEnvironment; run: RunWith },
+): Promise<OperationOutcome> {
+  const { operation, context, isLast, env, run } = step;
+  if (!isLast) {
+    await requireNoSnapshot(operation, operation.validate(params), {
+      ...env,
+      isTrusted: context.exchange.caller.trusted === true,
+    });
+  }
+  await log.before(operation, operation.validate(params), context.signal);
+  const outcome = await run(params);
+  log.after(operation, operation.validate(params), outcome.value);
+  return outcome;
 }
 
 /** Rejects a batch with operations that `atomic` cannot undo, before anything runs. */

@@ -54,8 +54,8 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
   const { backends, logger = silentLogger, cacheFolder } = options;
   const upstreams = options.upstreams ?? new Upstreams(() => backends.hub(), { folder: cacheFolder, logger });
   const calls = new StoreCalls({ ...options, store: storeFor(backends) });
-  const own = { calls, operations: backends.storeOperations, tokens: options.tokens };
-  const actions = storeOperations("session", own);
+  const defined = { calls, operations: backends.storeOperations, tokens: options.tokens };
+  const actions = storeOperations("session", defined);
   const upstream = new UpstreamFinder(upstreams);
   const describer = describeOperation({
     upstreams,
@@ -67,10 +67,18 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
     logger,
   });
   const builtin: readonly Operation[] = [
-    ...storeOperations("read", own),
+    ...storeOperations("read", defined),
     describer.operation,
-    ...storeOperations("write", own),
+    ...storeOperations("write", defined),
   ];
+  const own = new Map([...actions, ...builtin].map((operation) => [operation.name, operation]));
+  const find = async (name: string, signal: AbortSignal | undefined): Promise<Operation> => {
+    await loadDefinitions();
+    const found = own.get(name);
+    if (found === undefined) return await upstream.find(name, { signal, builtin });
+    if (found.kind === "session") throw isAction(name);
+    return found;
+  };
   const close = async (): Promise<void> => {
     await describer.close();
     if (options.upstreams === undefined) await upstreams.close();
@@ -79,12 +87,9 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
     builtin,
     sessionActions: actions,
     load: loadDefinitions,
-    async find(name, { signal } = {}) {
-      await loadDefinitions();
-      const found = builtin.find((operation) => operation.name === name);
-      if (found !== undefined) return found;
-      if (actions.some((action) => action.name === name)) throw isAction(name);
-      return await upstream.find(name, { signal, builtin });
+    find(name, { signal } = {}) {
+      const live = own.has(name) ? undefined : upstream.live(name);
+      return live === undefined ? find(name, signal) : Promise.resolve(live);
     },
     async findAction(name) {
       await loadDefinitions();
@@ -119,6 +124,13 @@ class UpstreamFinder {
 
   constructor(upstreams: Upstreams) {
     this.#upstreams = upstreams;
+  }
+
+  /** The operation for a tool of a connected server, if that is known without waiting. */
+  live(name: string): Operation | undefined {
+    const hub = this.#upstreams.following;
+    const tool = hub?.liveTool(name);
+    return hub === undefined || tool === undefined ? undefined : this.#operation(hub, tool);
   }
 
   async find(

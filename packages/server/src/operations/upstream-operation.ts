@@ -1,5 +1,5 @@
 // Turns every tool of every connected server into an operation.
-import type { Hub, ServerStatus } from "@trunkline/client";
+import type { Hub, HubCallOptions, ServerStatus } from "@trunkline/client";
 import {
   isRecord,
   type LargeResult,
@@ -28,12 +28,10 @@ export function upstreamOperation(hub: Hub, tool: SourcedTool, config: ServerSta
     validate: (params) => checked(name, tool.inputSchema, params),
     run: async (params, { exchange, signal, onProgress }) => {
       const { channel, meta } = exchange;
-      const options = {
-        ...{ signal, channel, acceptLarge: true },
-        ...(onProgress === undefined ? {} : { onProgress }),
-        ...(Object.keys(meta).length === 0 ? {} : { meta }),
-      };
-      const result = await hub.callTool(tool.server, tool.tool, { ...params }, options);
+      const options: HubCallOptions = { signal, channel, acceptLarge: true };
+      if (onProgress !== undefined) options.onProgress = onProgress;
+      if (Object.keys(meta).length > 0) options.meta = meta;
+      const result = await hub.callTool(tool.server, tool.tool, params, options);
       // A tool's answer is passed on unchanged, but an error message can quote the server's configuration, so it is
       // redacted.
       if (result.large !== undefined) return await largeOutcome(hub, result.large, result.isError);
@@ -97,6 +95,10 @@ async function largeOutcome(hub: Hub, large: LargeResult, isError: boolean): Pro
 
 /** Converts the result of a tool. */
 function outcomeOf(raw: Readonly<Record<string, unknown>>, isError: boolean): OperationOutcome {
+  if (Array.isArray(raw.content) && raw.content.length === 1 && isRecord(raw.content[0]) && isText(raw.content[0])) {
+    const value = worthOf(raw.structuredContent, [raw.content[0].text], false);
+    return isError ? { value, isError } : { value };
+  }
   const content = Array.isArray(raw.content) ? raw.content.filter(isRecord) : [];
   const texts = content.filter(isText).map((block) => block.text);
   const blocks: ContentBlock[] = content.filter((block) => !isText(block));

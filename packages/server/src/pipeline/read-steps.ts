@@ -21,7 +21,7 @@ const OTHER_NAME: Readonly<Record<StepsName, StepsName>> = { steps: "operations"
 const STEP_FIELDS = ["op", "params", "as", "for_each"];
 /** A step's fields by their plain names. The alternative names are not a parameter of any operation. */
 const FIELD_NAMES: ReadonlyMap<string, string> = new Map([
-  ...STEP_FIELDS.map((name) => [plain(name), name] as const),
+  ...spellings(STEP_FIELDS),
   ["operation", "op"],
   ["parameters", "params"],
   ["arguments", "params"],
@@ -32,22 +32,33 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 /** Returns a tool's parameters under their canonical names. Throws `INVALID_ARGUMENT` for an unknown one. */
 export function readArguments(args: Params, known: readonly string[], list: StepsName): Record<string, unknown> {
   requireShallow(args, list);
-  const names = new Map(known.map((name) => [plain(name), name]));
-  names.set(OTHER_NAME[list], list);
-  const read = unique(args, (given) => names.get(plain(given)), "");
-  const stepEntries = Object.entries(args).filter(([given]) => !names.has(plain(given)));
-  const [unknown] = stepEntries;
-  if (unknown === undefined) return read;
+  const names = argumentNames(known, list);
+  const read = unique(args, (given) => canonical(names, given), "");
+  if (Object.keys(args).every((given) => canonical(names, given) !== undefined)) return read;
+  const stepEntries = Object.entries(args).filter(([given]) => canonical(names, given) === undefined);
+  const [unknown] = stepEntries as [[string, unknown]];
   // A single step written without a list: `{op, params}`.
   const hasOp = stepEntries.some(([given]) => fieldName(given) === "op");
   if (!hasOp || Object.hasOwn(read, list)) throw unknownField(unknown[0], known, "");
   return { ...read, [list]: [Object.fromEntries(stepEntries)] };
 }
 
+/** By the list of a tool's parameters, which is the same for all of its calls. */
+const knownArguments = new WeakMap<readonly string[], ReadonlyMap<string, string>>();
+
+function argumentNames(known: readonly string[], list: StepsName): ReadonlyMap<string, string> {
+  let names = knownArguments.get(known);
+  if (names === undefined) {
+    names = new Map([...spellings(known), [OTHER_NAME[list], list]]);
+    knownArguments.set(known, names);
+  }
+  return names;
+}
+
 /** Reads these parameters in any spelling. Throws `INVALID_ARGUMENT` for one that is given twice. */
 export function readNamed(args: Params, known: readonly string[]): Record<string, unknown> {
-  const names = new Map(known.map((name) => [plain(name), name]));
-  return unique(args, (given) => names.get(plain(given)), "");
+  const names = new Map(spellings(known));
+  return unique(args, (given) => canonical(names, given), "");
 }
 
 /**
@@ -56,13 +67,16 @@ export function readNamed(args: Params, known: readonly string[]): Record<string
  */
 function unique(values: Params, nameOf: (given: string) => string | undefined, place: string): Record<string, unknown> {
   const read: Record<string, unknown> = {};
-  const givenAs = new Map<string, string>();
-  for (const [given, value] of Object.entries(values)) {
+  const names: string[] = [];
+  const givenAs: string[] = [];
+  for (const given of Object.keys(values)) {
     const name = nameOf(given);
     if (name === undefined) continue;
-    const other = givenAs.get(name);
+    const other = givenAs[names.indexOf(name)];
     if (other !== undefined) throw sameTwice(other, given, place);
-    givenAs.set(name, given);
+    names.push(name);
+    givenAs.push(given);
+    const value = values[given];
     if (value !== null && value !== undefined) read[name] = value;
   }
   return read;
@@ -87,7 +101,7 @@ export function readSteps(given: unknown, list: StepsName): readonly Step[] {
       parameter: list,
     });
   }
-  const names = new Map<string, number>();
+  let names: Map<string, number> | undefined;
   return items.map((item: unknown, index) => {
     const step = readStep(item, `${list}[${index}]`);
     if (step.forEach !== undefined && list === "operations") {
@@ -96,14 +110,16 @@ export function readSteps(given: unknown, list: StepsName): readonly Step[] {
         parameter: `${list}[${index}].for_each`,
       });
     }
-    const taken = step.as === undefined ? undefined : names.get(step.as);
+    if (step.as === undefined) return step;
+    names ??= new Map();
+    const taken = names.get(step.as);
     if (taken !== undefined) {
       throw invalid(`Step ${taken} is already named "${step.as}".`, {
         hint: "Give each step a different name.",
         parameter: `${list}[${index}].as`,
       });
     }
-    if (step.as !== undefined) names.set(step.as, index);
+    names.set(step.as, index);
     return step;
   });
 }
@@ -119,7 +135,7 @@ function readStep(item: unknown, place: string): Step {
     });
   }
   const fields = unique(given, fieldName, place);
-  const inline = Object.fromEntries(Object.entries(given).filter(([key]) => fieldName(key) === undefined));
+  const inline = inlineParams(given);
   // Assigning it would change the prototype of the parameters, which nobody sees.
   if (Object.hasOwn(inline, "__proto__")) throw unknownField("__proto__", STEP_FIELDS, place);
   if (fields.op === undefined) nameOperation(fields, inline);
@@ -138,6 +154,13 @@ function readStep(item: unknown, place: string): Step {
   };
 }
 
+/** The fields of a step that are not the step's own. */
+function inlineParams(step: Params): Record<string, unknown> {
+  const isOwn = (key: string) => fieldName(key) !== undefined;
+  if (Object.keys(step).every(isOwn)) return {};
+  return Object.fromEntries(Object.entries(step).filter(([key]) => !isOwn(key)));
+}
+
 /** Handles other ways to name the operation: `{tool, …}`, `{name, arguments}`, `{search: {query}}`. */
 function nameOperation(fields: Record<string, unknown>, inline: Record<string, unknown>): void {
   for (const key of ["tool", "name"]) {
@@ -154,7 +177,7 @@ function nameOperation(fields: Record<string, unknown>, inline: Record<string, u
 }
 
 function fieldName(given: string): string | undefined {
-  return FIELD_NAMES.get(plain(given));
+  return canonical(FIELD_NAMES, given);
 }
 
 /** Parses a part of a call that was written as text; undefined if it is not JSON. Repeated keys are an error. */
@@ -195,6 +218,19 @@ function nameOf(given: unknown, place: string): string | undefined {
     hint: `A name consists of letters, digits, _ and -, and cannot be ${[...RESERVED_NAMES].join(", ")}.`,
     parameter: `${place}.as`,
   });
+}
+
+/** Every name by itself and by its plain form. */
+function spellings(names: readonly string[]): [string, string][] {
+  return names.flatMap((name): [string, string][] => [
+    [name, name],
+    [plain(name), name],
+  ]);
+}
+
+/** Finds a name in any spelling. Most are written as they are, so that is tried first. */
+function canonical(names: ReadonlyMap<string, string>, given: string): string | undefined {
+  return names.get(given) ?? names.get(plain(given));
 }
 
 /** `dryRun`, `dry-run` and `dry_run` are the same name. */

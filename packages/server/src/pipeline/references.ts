@@ -69,22 +69,24 @@ function rootOf(name: string, path: readonly Segment[], hasName: (name: string) 
 
 /** Resolves references in parameters, at any depth. Keys are not changed. */
 export async function resolveReferences<T>(params: T, scope: ReferenceScope): Promise<Resolved<T>> {
-  if (!hasDollar(params)) return { value: params, warnings: [] };
+  if (!mayRefer(params)) return { value: params, warnings: [] };
   const warnings = new Set<string>();
   const value = await resolveIn(params, { scope, warnings });
   return { value: value as T, warnings: [...warnings] };
 }
 
 /** Fast check: without a dollar sign there is no reference, and most parameters have none. */
-function hasDollar(value: unknown): boolean {
+export function mayRefer(value: unknown): boolean {
   if (typeof value === "string") return value.includes("$");
-  if (Array.isArray(value)) return value.some(hasDollar);
-  return isRecord(value) && Object.values(value).some(hasDollar);
+  if (Array.isArray(value)) return value.some(mayRefer);
+  if (!isRecord(value)) return false;
+  for (const key in value) if (mayRefer(value[key])) return true;
+  return false;
 }
 
 /** Whether anything in the parameters is a reference. */
 export function hasReferences(params: unknown, hasName: (name: string) => boolean): boolean {
-  return hasDollar(params) && referencesIn(params, hasName).length > 0;
+  return mayRefer(params) && referencesIn(params, hasName).length > 0;
 }
 
 /** Lists the references in parameters, as written. */
@@ -104,7 +106,7 @@ interface Resolving {
 }
 
 async function resolveIn(value: unknown, resolving: Resolving): Promise<unknown> {
-  if (!hasDollar(value)) return value;
+  if (!mayRefer(value)) return value;
   if (typeof value === "string") return await resolveText(value, resolving);
   if (Array.isArray(value)) {
     const items: unknown[] = [];

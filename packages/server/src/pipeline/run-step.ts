@@ -15,7 +15,7 @@ import type { RunStep, StepRun } from "../operations/run-operation.js";
 import { type AnswerError, answerError, type ErrorPlace, upstreamFailure } from "./answer-error.js";
 import { documentsBefore, withDocuments } from "./implicit-documents.js";
 import type { Step } from "./read-steps.js";
-import { resolveReferences } from "./references.js";
+import { mayRefer, resolveReferences } from "./references.js";
 import { scopeOf, type Trail } from "./step-trail.js";
 
 interface StepEnvironment {
@@ -83,7 +83,7 @@ async function runOnce(run: Run, item: { readonly value: unknown } | undefined):
   const { signal } = env.exchange;
   const context: OperationContext = { exchange: env.exchange, signal, onProgress: run.onProgress };
   let warnings: readonly string[] = [];
-  const params = async () => {
+  const resolve = async () => {
     const resolved = await resolveReferences(run.step.params, scopeOf(run.env, run.trail, item));
     warnings = resolved.warnings;
     const given = objectOf(resolved.value);
@@ -91,6 +91,7 @@ async function runOnce(run: Run, item: { readonly value: unknown } | undefined):
     return documents === undefined ? given : await withDocuments(run, given, documents);
   };
   try {
+    const params = takesNothing(run) ? run.step.params : resolve;
     const outcome = await env.run({ operation, params, context, around: env.around?.({ operation, context }) });
     const blocks = outcome.blocks ?? [];
     if (outcome.isError !== true)
@@ -100,6 +101,11 @@ async function runOnce(run: Run, item: { readonly value: unknown } | undefined):
   } catch (error) {
     return failed(operation, answerError(error, { ...place, op: operation.name }), warnings);
   }
+}
+
+/** Whether the parameters are complete as written: most steps take nothing from earlier ones. */
+function takesNothing(run: Run): run is Run & { readonly step: { readonly params: Params } } {
+  return isRecord(run.step.params) && !mayRefer(run.step.params) && documentsBefore(run) === undefined;
 }
 
 function objectOf(params: unknown): Params {

@@ -50,7 +50,8 @@ export class Upstreams {
   readonly #connecting = new Map<string, { readonly attempt: Promise<void>; readonly sinceMs: number }>();
   #hub: Promise<Hub> | undefined;
   #opened: Hub | undefined;
-  #following: Promise<void> | undefined;
+  #followed: Promise<void> | undefined;
+  #following: Hub | undefined;
   #stopListening: (() => void)[] = [];
 
   constructor(open: () => Promise<Hub>, options: UpstreamsOptions) {
@@ -63,6 +64,11 @@ export class Upstreams {
   /** The hub, if it has been used already. */
   get opened(): Hub | undefined {
     return this.#opened;
+  }
+
+  /** The hub, if the lists of its servers are already cached: see {@link followed}. */
+  get following(): Hub | undefined {
+    return this.#following;
   }
 
   /** Returns the hub. Retries if opening it failed. */
@@ -90,8 +96,9 @@ export class Upstreams {
   /** Returns the hub. From the first call on, the lists of its servers are cached for later runs. */
   async followed(): Promise<Hub> {
     const hub = await this.hub();
-    this.#following ??= this.#kept.follow(hub);
-    await this.#following;
+    this.#followed ??= this.#kept.follow(hub);
+    await this.#followed;
+    this.#following = hub;
     return hub;
   }
 
