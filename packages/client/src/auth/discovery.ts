@@ -1,6 +1,6 @@
 // Finds the authorization server of a server. Looked up each time it matters, because a server can switch to another
 // one.
-import { discoverOAuthServerInfo, type FetchLike, type OAuthServerInfo } from "@modelcontextprotocol/client";
+import type { FetchLike, OAuthServerInfo } from "@modelcontextprotocol/client";
 import { isTrunklineError, redactedUrl, TrunklineError } from "@trunkline/core";
 import type { HttpServer } from "../config/loaded-config.js";
 import type { SignInGuard } from "./sign-in-guard.js";
@@ -32,6 +32,7 @@ export async function discover(definition: HttpServer, options: DiscoverOptions)
       throw error;
     }
   };
+  const { discoverOAuthServerInfo } = await import("@modelcontextprotocol/client");
   const discovering = discoverOAuthServerInfo(new URL(definition.url), {
     fetchFn,
     ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),

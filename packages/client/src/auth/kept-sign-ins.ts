@@ -1,5 +1,4 @@
 // Reads and removes stored sign-ins. Connects to nothing but the revocation endpoint.
-import { buildDiscoveryUrls } from "@modelcontextprotocol/client";
 import { isRecord, isString, type Logger, silentLogger, withDeadline } from "@trunkline/core";
 import type { HttpServer } from "../config/loaded-config.js";
 import { CredentialStore, currentGrant, type Grant } from "./credentials.js";
@@ -82,6 +81,7 @@ async function revocationEndpoint(
   guard: SignInGuard,
   { issuer, signal }: { issuer: string; signal: AbortSignal },
 ): Promise<string | undefined> {
+  const { buildDiscoveryUrls } = await import("@modelcontextprotocol/client");
   for (const { url } of buildDiscoveryUrls(issuer)) {
     const response = await guard.fetch(url, { signal, redirect: "error", headers: { accept: "application/json" } });
     if (!response.ok) continue;

@@ -1,11 +1,10 @@
 // Client credentials: a machine signs in as itself, without a user.
-import {
-  type AddClientAuthentication,
-  createPrivateKeyJwtAuth,
-  type OAuthClientInformationContext,
-  type OAuthClientMetadata,
-  type OAuthClientProvider,
-  type StoredOAuthClientInformation,
+import type {
+  AddClientAuthentication,
+  OAuthClientInformationContext,
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  StoredOAuthClientInformation,
 } from "@modelcontextprotocol/client";
 import type { AuthSettings } from "../config/loaded-config.js";
 import { configuredClient } from "./registration.js";
@@ -25,12 +24,10 @@ export class MachineProvider implements OAuthClientProvider {
     this.#clientName = clientName;
     const { clientId = "", privateKey, algorithm = "RS256" } = settings;
     if (privateKey === undefined) return;
-    this.addClientAuthentication = createPrivateKeyJwtAuth({
-      issuer: clientId,
-      subject: clientId,
-      privateKey,
-      alg: algorithm,
-    });
+    this.addClientAuthentication = async (...request) => {
+      const { createPrivateKeyJwtAuth } = await import("@modelcontextprotocol/client");
+      await createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, privateKey, alg: algorithm })(...request);
+    };
   }
 
   get clientMetadata(): OAuthClientMetadata {

@@ -1,12 +1,9 @@
 // Our identity at an authorization server: the client named in the entry, or the one registered for us.
-import {
-  isStrictScopeSuperset,
-  type OAuthServerInfo,
-  type StoredOAuthClientInformation,
-} from "@modelcontextprotocol/client";
+import type { OAuthServerInfo, StoredOAuthClientInformation } from "@modelcontextprotocol/client";
 import { TrunklineError } from "@trunkline/core";
 import type { AuthSettings } from "../config/loaded-config.js";
 import type { Grant } from "./credentials.js";
+import { hasScopes } from "./scopes.js";
 
 /** Returns the entry's client, bound to the issuer it is meant for. */
 export function configuredClient(settings: AuthSettings, issuer: string): StoredOAuthClientInformation {
@@ -30,7 +27,7 @@ export function clientOf(
 /** Whether a registration can request a scope: it may be limited to the scopes it was created with. */
 export function isRegisteredFor(client: StoredOAuthClientInformation, scope: string | undefined): boolean {
   const registered = "scope" in client ? client.scope : undefined;
-  return typeof registered !== "string" || !isStrictScopeSuperset(scope, registered);
+  return typeof registered !== "string" || hasScopes(registered, scope);
 }
 
 /** Whether a registration has expired. */

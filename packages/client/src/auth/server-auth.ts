@@ -1,13 +1,7 @@
 // One server's sign-in as its transports see it: provides a token for each request, and handles rejected tokens. Tokens
 // are refreshed under the credentials lock, after re-reading them: if several calls and processes find an old token,
 // one refreshes it and the others use the result.
-import {
-  type AuthProvider,
-  computeScopeUnion,
-  type FetchLike,
-  resourceUrlFromServerUrl,
-  UnauthorizedError,
-} from "@modelcontextprotocol/client";
+import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import type { Logger } from "@trunkline/core";
 import type { ResolveHost } from "@trunkline/core/network";
 import type { SignIn } from "../channel/channel.js";
@@ -21,6 +15,7 @@ import {
   type Grant,
 } from "./credentials.js";
 import { MachineProvider } from "./machine-provider.js";
+import { joinScopes } from "./scopes.js";
 import { signIn } from "./sign-in.js";
 import { signInError, signInNeeded } from "./sign-in-errors.js";
 import { SignInGuard } from "./sign-in-guard.js";
@@ -55,7 +50,9 @@ export function usesSignIn(definition: HttpServer): boolean {
 
 /** Returns the key under which a server's credentials are stored. */
 export function credentialKeyOf({ url, auth: settings }: HttpServer): CredentialKey {
-  return { resource: resourceUrlFromServerUrl(url).href, clientId: settings?.clientId };
+  const resource = new URL(url);
+  resource.hash = "";
+  return { resource: resource.href, clientId: settings?.clientId };
 }
 
 export class ServerAuth implements AuthProvider {
@@ -145,7 +142,9 @@ export class ServerAuth implements AuthProvider {
   /** {@link onRefused}, as the SDK's transports call it. */
   async onUnauthorized({ response }: { response: Response }): Promise<void> {
     const challenge = response.headers.get("www-authenticate") ?? undefined;
-    if (!(await this.onRefused({ challenge, token: this.#sent.get(response) }))) throw new UnauthorizedError();
+    if (await this.onRefused({ challenge, token: this.#sent.get(response) })) return;
+    const { UnauthorizedError } = await import("@modelcontextprotocol/client");
+    throw new UnauthorizedError();
   }
 
   /** Returns a fetch that remembers which token a rejected request carried. */
@@ -213,7 +212,7 @@ export class ServerAuth implements AuthProvider {
     if (this.#machine !== undefined || scope === undefined) return;
     this.#record = await this.#options.credentials.update(this.#key, (record) => ({
       ...record,
-      wantedScope: computeScopeUnion(record.wantedScope, scope),
+      wantedScope: joinScopes(record.wantedScope, scope),
     }));
   }
 

@@ -1,5 +1,5 @@
 // Errors from sign-in and token refresh, each with a code and a hint.
-import { OAuthError, OAuthErrorCode, RegistrationRejectedError, UnauthorizedError } from "@modelcontextprotocol/client";
+import type { OAuthError, RegistrationRejectedError } from "@modelcontextprotocol/client";
 import { firstWords, isTrunklineError, messageOf, systemCodeOf, TrunklineError, toOneLine } from "@trunkline/core";
 import { SignInCallbackError } from "./sign-in.js";
 
@@ -16,7 +16,7 @@ export function signInError(error: unknown, server: string): TrunklineError {
   }
   if (isTrunklineError(error)) return error;
   // The SDK's own codes are not system codes.
-  const network = error instanceof OAuthError ? undefined : systemCodeOf(error);
+  const network = isOAuthError(error) ? undefined : systemCodeOf(error);
   if (network !== undefined || isTimeout(error)) {
     return new TrunklineError(
       "CONNECTION_FAILED",
@@ -24,14 +24,14 @@ export function signInError(error: unknown, server: string): TrunklineError {
       { cause: error, hint: "Check the network. Your current sign-in is kept.", data: { cause: "unreachable" } },
     );
   }
-  if (error instanceof OAuthError && TRANSIENT.has(error.code)) {
+  if (isOAuthError(error) && TRANSIENT.has(error.code)) {
     return new TrunklineError(
       "CONNECTION_FAILED",
       `The authorization server of "${server}" is currently failing (${error.code}).`,
       { cause: error, hint: "Try again later. Your current sign-in is kept.", data: { cause: "unreachable" } },
     );
   }
-  if (error instanceof OAuthError && !isDead(error)) {
+  if (isOAuthError(error) && !isDead(error)) {
     return new TrunklineError(
       "AUTH_REQUIRED",
       `Signing in to "${server}" failed: ${plain(error.message)} (${error.code})`,
@@ -42,8 +42,8 @@ export function signInError(error: unknown, server: string): TrunklineError {
       },
     );
   }
-  if (error instanceof OAuthError || error instanceof UnauthorizedError) return signInNeeded(server, error);
-  if (error instanceof RegistrationRejectedError) {
+  if (isOAuthError(error) || isUnauthorized(error)) return signInNeeded(server, error);
+  if (isRegistrationRejected(error)) {
     return new TrunklineError("AUTH_REQUIRED", `"${server}" refuses to register Trunkline (HTTP ${error.status}).`, {
       cause: error,
       hint: 'If it accepts a token instead, put it under "headers" in its entry; if it needs a manually registered client, put that under "auth".',
@@ -86,15 +86,26 @@ export function shownName(server: string): string {
 
 /** Whether the authorization server says that our tokens are permanently invalid. */
 export function isDead(error: unknown): boolean {
-  return error instanceof OAuthError && (error.code === OAuthErrorCode.InvalidGrant || isClientGone(error));
+  return isOAuthError(error) && (error.code === "invalid_grant" || isClientGone(error));
 }
 
 /** Whether the authorization server no longer knows our registration. */
 export function isClientGone(error: unknown): boolean {
-  return (
-    error instanceof OAuthError &&
-    (error.code === OAuthErrorCode.InvalidClient || error.code === OAuthErrorCode.UnauthorizedClient)
-  );
+  return isOAuthError(error) && (error.code === "invalid_client" || error.code === "unauthorized_client");
+}
+
+// The SDK's errors are recognised by their fields: whoever compares them with its classes has to load it first.
+
+function isOAuthError(error: unknown): error is OAuthError {
+  return error instanceof Error && error.name === "OAuthError" && "code" in error && typeof error.code === "string";
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof Error && error.name === "UnauthorizedError";
+}
+
+function isRegistrationRejected(error: unknown): error is RegistrationRejectedError {
+  return error instanceof Error && "submittedMetadata" in error && "status" in error;
 }
 
 function isTimeout(error: unknown): boolean {

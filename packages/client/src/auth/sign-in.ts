@@ -1,13 +1,7 @@
 // One interactive sign-in, from the metadata to the tokens. The SDK handles the protocol; this file adds the listener,
 // the state, the user and the storage.
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import {
-  auth,
-  computeScopeUnion,
-  type FetchLike,
-  OAuthError,
-  validateAuthorizationResponseIssuer,
-} from "@modelcontextprotocol/client";
+import type { FetchLike } from "@modelcontextprotocol/client";
 import { abortable, isTrunklineError, messageOf, TrunklineError, withDeadline } from "@trunkline/core";
 import type { SignIn, SignInRequest } from "../channel/channel.js";
 import type { HttpServer } from "../config/loaded-config.js";
@@ -15,6 +9,7 @@ import { currentGrant, grantOf } from "./credentials.js";
 import { discover } from "./discovery.js";
 import { listenOnLoopback } from "./loopback.js";
 import { requireWayToRegister } from "./registration.js";
+import { joinScopes } from "./scopes.js";
 import type { SignInGuard } from "./sign-in-guard.js";
 import { SignInProvider, type SignInProviderOptions } from "./sign-in-provider.js";
 
@@ -52,6 +47,7 @@ export async function signIn(options: SignInOptions): Promise<"completed" | "can
 
 async function run(options: SignInOptions): Promise<"completed" | "cancelled"> {
   const { definition, guard, settings, challenge, signal } = options;
+  const { auth, OAuthError, validateAuthorizationResponseIssuer } = await import("@modelcontextprotocol/client");
   const serverUrl = new URL(definition.url);
   const fetchFn: FetchLike = (url, init) => guard.fetch(url, { ...init, signal: init?.signal ?? signal });
   const { issuer, ...found } = await discover(definition, {
@@ -79,7 +75,7 @@ async function run(options: SignInOptions): Promise<"completed" | "cancelled"> {
     fixed: settings?.redirectUri !== undefined,
     onRedirect,
   });
-  const wanted = computeScopeUnion(
+  const wanted = joinScopes(
     settings?.scope ?? challenge.scope,
     record.wantedScope,
     // Requesting another scope must not lose the ones already granted.

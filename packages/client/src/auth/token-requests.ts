@@ -1,12 +1,5 @@
 // Requests tokens without a user: refreshes, and machines that sign in as themselves.
-import {
-  checkResourceAllowed,
-  type FetchLike,
-  fetchToken,
-  refreshAuthorization,
-  resourceUrlFromServerUrl,
-  type StoredOAuthTokens,
-} from "@modelcontextprotocol/client";
+import type { FetchLike, StoredOAuthTokens } from "@modelcontextprotocol/client";
 import { type Logger, TrunklineError } from "@trunkline/core";
 import type { HttpServer } from "../config/loaded-config.js";
 import { type CredentialRecord, type Grant, grantOf, withGrant } from "./credentials.js";
@@ -51,13 +44,14 @@ export async function refreshRecord(
   const grant = grantOf(record, issuer);
   const client = clientOf(grant, settings, issuer);
   if (grant?.tokens?.refresh_token === undefined || client === undefined) return undefined;
+  const { refreshAuthorization } = await import("@modelcontextprotocol/client");
   let tokens: StoredOAuthTokens;
   try {
     tokens = await refreshAuthorization(found.authorizationServerUrl, {
       clientInformation: client,
       refreshToken: grant.tokens.refresh_token,
       fetchFn,
-      ...tokenTarget(found, definition),
+      ...(await tokenTarget(found, definition)),
     });
   } catch (error) {
     if (!isDead(error)) throw error;
@@ -86,9 +80,10 @@ export async function requestGrant(machine: MachineProvider, request: TokenReque
     resourceMetadataUrl: challenge.resourceMetadataUrl,
   });
   const scope = definition.auth?.scope ?? challenge.scope ?? found.resourceMetadata?.scopes_supported?.join(" ");
+  const { fetchToken } = await import("@modelcontextprotocol/client");
   const tokens = await fetchToken(machine, found.authorizationServerUrl, {
     fetchFn,
-    ...tokenTarget(found, definition),
+    ...(await tokenTarget(found, definition)),
     ...(scope === undefined ? {} : { scope }),
   });
   onSecrets(secretsOf(tokens));
@@ -108,9 +103,9 @@ function requireIssuer({ name, auth: settings }: HttpServer): void {
 }
 
 /** Returns where to request tokens, and for what. */
-function tokenTarget(found: Discovered, definition: HttpServer) {
+async function tokenTarget(found: Discovered, definition: HttpServer) {
   const { authorizationServerMetadata: metadata, resourceMetadata } = found;
-  const resource = checkedResource(resourceMetadata?.resource, definition);
+  const resource = await checkedResource(resourceMetadata?.resource, definition);
   return { ...(metadata === undefined ? {} : { metadata }), ...(resource === undefined ? {} : { resource }) };
 }
 
@@ -118,8 +113,9 @@ function tokenTarget(found: Discovered, definition: HttpServer) {
  * Returns the resource the tokens are for, as the server names it. It must be the server itself, or something that
  * contains it.
  */
-function checkedResource(resource: string | undefined, { name, url }: HttpServer): string | undefined {
+async function checkedResource(resource: string | undefined, { name, url }: HttpServer): Promise<string | undefined> {
   if (resource === undefined) return undefined;
+  const { checkResourceAllowed, resourceUrlFromServerUrl } = await import("@modelcontextprotocol/client");
   const requestedResource = resourceUrlFromServerUrl(new URL(url));
   if (checkResourceAllowed({ requestedResource, configuredResource: resource })) return resource;
   throw new TrunklineError("PROTOCOL", `Server "${name}" claims to be ${resource}, which it is not.`);
