@@ -62,7 +62,7 @@ async function measure(catalogue) {
       versions,
       absent,
       notes: [
-        `mcp-proxy and supergateway support one server each, so their figure is the sum over the servers. Their lists were fetched for the first ${FETCHED} servers and match the servers' own lists; for the others, the servers' own lists were counted.`,
+        `mcp-proxy, supergateway and the limit support one server each, so their figure is the sum over the servers. Their lists were fetched for the first ${FETCHED} servers and match the servers' own lists; for the others, the servers' own lists were counted.`,
         "With the composite surface the agent learns of a tool when it looks for it, with `describe`; what that costs over a task is measured in the benchmark of tasks.",
       ],
     });
