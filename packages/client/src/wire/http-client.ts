@@ -20,6 +20,8 @@ export interface HttpClientOptions {
   /** The headers of the server's entry. */
   readonly headers: HttpHeaders;
   readonly auth?: RequestAuth | undefined;
+  /** Our environment. If it says so, requests go through its proxies, as those of Node's `fetch` do. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 export interface HttpRequest {
@@ -76,13 +78,15 @@ export class HttpClient {
   readonly target: Target;
   readonly auth: RequestAuth | undefined;
   readonly #entryHeaders: Readonly<Record<string, string>>;
+  readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #pools = new Map<string, Dispatcher>();
   #newPool: ((origin: string) => Dispatcher) | undefined;
 
-  constructor({ url, headers, auth }: HttpClientOptions) {
+  constructor({ url, headers, auth, env = {} }: HttpClientOptions) {
     this.url = url;
     this.target = targetOf(url);
     this.auth = auth;
+    this.#env = env;
     this.#entryHeaders = Object.fromEntries(
       // A value read from a file often ends with a line break.
       Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.trim()]),
@@ -103,9 +107,7 @@ export class HttpClient {
         hint: "Header values have no line breaks and no characters outside of Latin-1.",
       });
     }
-    const { default: Pool } = await import("undici/lib/dispatcher/pool.js");
-    // Without a limit on connections, so that no call waits for another one.
-    this.#newPool = (origin) => new Pool(origin, { headersTimeout: 0, bodyTimeout: 0 });
+    this.#newPool = this.#env.NODE_USE_ENV_PROXY === "1" ? await proxies(this.#env) : await pools();
   }
 
   /** Adds the headers of the entry to those of a request. */
@@ -145,6 +147,22 @@ export class HttpClient {
     this.#newPool = undefined;
     await Promise.all(pools.map((pool) => pool.destroy()));
   }
+}
+
+/** Without time limits, because a call has its own, and without a limit on connections: no call waits for another one. */
+const CONNECTIONS = { headersTimeout: 0, bodyTimeout: 0 };
+
+async function pools(): Promise<(origin: string) => Dispatcher> {
+  const { default: Pool } = await import("undici/lib/dispatcher/pool.js");
+  return (origin) => new Pool(origin, CONNECTIONS);
+}
+
+async function proxies(env: Readonly<Record<string, string | undefined>>): Promise<() => Dispatcher> {
+  const { EnvHttpProxyAgent } = await import("undici");
+  const httpProxy = env.http_proxy ?? env.HTTP_PROXY ?? "";
+  const httpsProxy = env.https_proxy ?? env.HTTPS_PROXY ?? "";
+  const noProxy = env.no_proxy ?? env.NO_PROXY ?? "";
+  return () => new EnvHttpProxyAgent({ ...CONNECTIONS, httpProxy, httpsProxy, noProxy });
 }
 
 /** A request and its response, including redirects and the repetition with another token. */
@@ -195,6 +213,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     const { method, headers, body, silenceMs } = this.#request;
     const { origin, path } = this.#target;
     const options: Dispatcher.DispatchOptions = {
+      origin,
       path,
       method,
       headers: this.#token === undefined ? headers : { ...headers, authorization: `Bearer ${this.#token}` },

@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { systemCodeOf } from "@trunkline/core";
 import { META } from "@trunkline/protocol";
@@ -679,6 +681,39 @@ describe("a server that wants a token", () => {
     const error = await failureOf(heard);
     expect(error).toBeInstanceOf(InsufficientScopeError);
     expect(error).toMatchObject({ requiredScope: "write all" });
+  });
+});
+
+describe("a proxy", () => {
+  /** A server behind a proxy that opens tunnels. */
+  async function proxied(more: Record<string, string>) {
+    const server = await listen(({ message, response }) => sendJson(response, result(message.id)));
+    const tunnels: string[] = [];
+    const proxy = createServer().on("connect", ({ url = "" }, socket) => {
+      tunnels.push(url);
+      const onward = connect(Number(server.url.port), "127.0.0.1", () => {
+        socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+        onward.pipe(socket).pipe(onward);
+      });
+      socket.on("error", () => onward.destroy());
+      onward.on("error", () => socket.destroy());
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void proxy.close());
+    const env = { HTTP_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, ...more };
+    const { wire, heard } = await wireTo(server.url, { env });
+    wire.send(call(1));
+    expect((await heard.messages.next()).message).toEqual(result(1));
+    return { tunnels, host: server.url.host };
+  }
+
+  it("of the environment is used if Node is told to", async () => {
+    const { tunnels, host } = await proxied({ NODE_USE_ENV_PROXY: "1" });
+    expect(tunnels).toEqual([host]);
+  });
+
+  it.each([{}, { NODE_USE_ENV_PROXY: "1", NO_PROXY: "127.0.0.1" }])("is not used with %j", async (more) => {
+    expect((await proxied(more)).tunnels).toEqual([]);
   });
 });
 
