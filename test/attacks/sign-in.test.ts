@@ -104,26 +104,22 @@ function serverAuth({ url = SERVER_URL, auth, hosts = {}, resolveHost, visited =
   });
 }
 
-/** The server's answer that starts a sign-in. */
-function challenge(resourceMetadata: string): Response {
-  return new Response(null, {
-    status: 401,
-    headers: { "www-authenticate": `Bearer resource_metadata="${resourceMetadata}"` },
-  });
+/** The header of the server's answer that starts a sign-in. */
+function challenge(resourceMetadata: string): string {
+  return `Bearer resource_metadata="${resourceMetadata}"`;
 }
 
 /** The refusal of a server's sign-in, by a machine or a person. */
 async function refusalOf(auth: ServerAuth, resourceMetadata: string): Promise<unknown> {
-  const response = challenge(resourceMetadata);
-  return await auth.onUnauthorized({ response }).then(
+  try {
+    const refusal = { challenge: challenge(resourceMetadata), token: undefined };
+    if (await auth.onRefused(refusal)) return undefined;
+  } catch (error) {
+    if (!auth.interactive) return error;
+  }
+  return await auth.signIn(AbortSignal.timeout(60_000)).then(
     () => undefined,
-    async (error: unknown) => {
-      if (!auth.interactive) return error;
-      return await auth.signIn(AbortSignal.timeout(60_000)).then(
-        () => undefined,
-        (refused: unknown) => refused,
-      );
-    },
+    (refused: unknown) => refused,
   );
 }
 
@@ -164,7 +160,7 @@ describe("client credentials", () => {
   it("are sent to the issuer that the entry names, even on a private address", async () => {
     const { origin } = await granting();
     const auth = serverAuth({ auth: { ...MACHINE, issuer: origin } });
-    await auth.onUnauthorized({ response: challenge(`${origin}/prm`) });
+    expect(await auth.onRefused({ challenge: challenge(`${origin}/prm`), token: undefined })).toBe(true);
     expect(await auth.token()).toBe("an-access-token");
   });
 });

@@ -1,7 +1,6 @@
 // One server's sign-in as its transports see it: provides a token for each request, and handles rejected tokens. Tokens
 // are refreshed under the credentials lock, after re-reading them: if several calls and processes find an old token,
 // one refreshes it and the others use the result.
-import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import type { Logger } from "@trunkline/core";
 import type { ResolveHost } from "@trunkline/core/network";
 import type { SignIn } from "../channel/channel.js";
@@ -55,14 +54,12 @@ export function credentialKeyOf({ url, auth: settings }: HttpServer): Credential
   return { resource: resource.href, clientId: settings?.clientId };
 }
 
-export class ServerAuth implements AuthProvider {
+export class ServerAuth {
   readonly #definition: HttpServer;
   readonly #options: ServerAuthOptions;
   readonly #guard: SignInGuard;
   readonly #key: CredentialKey;
   readonly #machine: MachineProvider | undefined;
-  /** Maps each rejected response to the token its request carried. */
-  readonly #sent = new WeakMap<Response, string>();
   #record: CredentialRecord | undefined;
   #machineGrant: Grant | undefined;
   #challenge: { resourceMetadataUrl?: URL; scope?: string } = {};
@@ -100,15 +97,22 @@ export class ServerAuth implements AuthProvider {
     return reportOf(kind, this.#grant, this.#record?.issuer);
   }
 
-  /** Returns the token for the next request, refreshed if it is about to expire. */
-  async token(): Promise<string | undefined> {
+  /** Returns the token for the next request. Takes a promise only if it has to be read or refreshed first. */
+  token(): string | undefined | Promise<string | undefined> {
+    const isRead = this.#machine !== undefined || this.#record !== undefined;
+    return isRead && this.#endingToken === undefined ? this.#grant?.tokens?.access_token : this.#freshToken();
+  }
+
+  /** Reads the token, and refreshes it if it is about to expire. */
+  async #freshToken(): Promise<string | undefined> {
     if (this.#machine === undefined && this.#record === undefined) await this.#load();
     const grant = this.#grant;
-    if (grant?.tokens !== undefined && isEnding(grant) && this.#isRenewable(grant)) {
+    const ending = this.#endingToken;
+    if (ending !== undefined) {
       try {
-        await this.#renew(grant.tokens.access_token);
+        await this.#renew(ending);
       } catch (error) {
-        if (isOver(grant)) throw signInError(error, this.#definition.name);
+        if (grant !== undefined && isOver(grant)) throw signInError(error, this.#definition.name);
         // The token is still valid for a while, and the next request will try again.
         this.#options.logger.warn("token not refreshed yet", { server: this.#definition.name, error });
       }
@@ -137,25 +141,6 @@ export class ServerAuth implements AuthProvider {
     const renewed = this.#grant?.tokens?.access_token;
     this.#isRefused = renewed === undefined || renewed === token;
     return !this.#isRefused;
-  }
-
-  /** {@link onRefused}, as the SDK's transports call it. */
-  async onUnauthorized({ response }: { response: Response }): Promise<void> {
-    const challenge = response.headers.get("www-authenticate") ?? undefined;
-    if (await this.onRefused({ challenge, token: this.#sent.get(response) })) return;
-    const { UnauthorizedError } = await import("@modelcontextprotocol/client");
-    throw new UnauthorizedError();
-  }
-
-  /** Returns a fetch that remembers which token a rejected request carried. */
-  watch(fetch: FetchLike): FetchLike {
-    return async (url, init) => {
-      const response = await fetch(url, init);
-      if (response.status !== 401) return response;
-      const token = /^Bearer (.+)$/.exec(new Headers(init?.headers).get("authorization") ?? "")?.[1];
-      if (token !== undefined) this.#sent.set(response, token);
-      return response;
-    };
   }
 
   /** Asks the user to sign in, by default in the hub's own way. Concurrent requests share one sign-in. */
@@ -221,8 +206,12 @@ export class ServerAuth implements AuthProvider {
     return this.#record === undefined ? undefined : currentGrant(this.#record);
   }
 
-  #isRenewable(grant: Grant): boolean {
-    return this.#machine !== undefined || grant.tokens?.refresh_token !== undefined;
+  /** The token that should be refreshed before its next use, if it can be. */
+  get #endingToken(): string | undefined {
+    const grant = this.#grant;
+    if (grant?.tokens === undefined || !isEnding(grant)) return undefined;
+    const isRenewable = this.#machine !== undefined || grant.tokens.refresh_token !== undefined;
+    return isRenewable ? grant.tokens.access_token : undefined;
   }
 
   async #load(): Promise<void> {

@@ -48,6 +48,7 @@ export function createWire(definition: ServerDefinition, kind: TransportKind, co
     url: parseUrl(definition),
     headers: definition.headers,
     auth: context.auth,
+    env: context.env,
     maxMessageBytes: maxMessageBytesOf(definition, context),
     large: context.large,
   };

@@ -10,7 +10,7 @@ export type HttpHeaders = Readonly<Record<string, string>>;
 
 /** What provides the token for the requests. */
 export interface RequestAuth {
-  token(): Promise<string | undefined>;
+  token(): string | undefined | Promise<string | undefined>;
   /** Called if the server refuses a request with this token. Returns whether the request is worth repeating. */
   onRefused(refusal: { readonly challenge: string | undefined; readonly token: string | undefined }): Promise<boolean>;
 }
@@ -188,16 +188,15 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    const { auth } = this.#client;
-    if (auth === undefined) this.#dispatch();
-    else
-      auth.token().then(
-        (token) => {
-          this.#token = token;
-          this.#dispatch();
-        },
-        (error: unknown) => this.#fail(error),
-      );
+    const token = this.#client.auth?.token();
+    if (!(token instanceof Promise)) {
+      this.#dispatch(token);
+      return;
+    }
+    token.then(
+      (fresh) => this.#dispatch(fresh),
+      (error: unknown) => this.#fail(error),
+    );
   }
 
   /** Gives up the request and closes its connection. Nothing more is reported. */
@@ -207,8 +206,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error("The request was given up."));
   }
 
-  #dispatch(): void {
+  #dispatch(token: string | undefined): void {
     if (this.#isOver) return;
+    this.#token = token;
     this.#isRefused = false;
     const { method, headers, body, silenceMs } = this.#request;
     const { origin, path } = this.#target;
@@ -216,7 +216,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       origin,
       path,
       method,
-      headers: this.#token === undefined ? headers : { ...headers, authorization: `Bearer ${this.#token}` },
+      headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
       body: body ?? null,
       bodyTimeout: silenceMs ?? 0,
     };
