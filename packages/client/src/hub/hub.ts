@@ -206,9 +206,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     const accepted = askPolicy === "isolate" && options.acceptLarge ? { ...options, acceptLarge: false } : options;
     const call = () => this.#redacting(() => this.#members.get(server).call(tool, args, accepted));
     // A channel's dedicated connections are closed when its last scope ends, so the call needs a scope.
-    const { channel } = options;
-    if (channel === undefined || askPolicy !== "isolate") return await call();
-    return await this.withChannel(channel, call);
+    return await this.#held(options.channel, call);
   }
 
   /**
@@ -309,9 +307,10 @@ export class Hub implements ToolSource, AsyncDisposable {
     server: string,
     method: string,
     params: Record<string, unknown> = {},
-    options: ToolCallOptions = {},
+    options: ToolCallOptions & Pick<HubCallOptions, "channel"> = {},
   ): Promise<Record<string, unknown>> {
-    return await this.#redacting(() => this.#members.get(server).request({ method, params }, options));
+    const request = () => this.#redacting(() => this.#members.get(server).request({ method, params }, options));
+    return await this.#held(options.channel, request);
   }
 
   /**
@@ -319,11 +318,25 @@ export class Hub implements ToolSource, AsyncDisposable {
    * policy `isolate`, the connections opened for its party are closed when its last scope ends.
    */
   async withChannel<T>(channel: Channel, work: () => Promise<T>): Promise<T> {
-    const party = partyOf(channel) ?? channel;
-    this.#scopes.set(party, (this.#scopes.get(party) ?? 0) + 1);
+    const release = this.holdChannel(channel);
     try {
       return await runWithChannel(channel, work);
     } finally {
+      await release();
+    }
+  }
+
+  /**
+   * Keeps the connections that the policy `isolate` opens for the channel's party, until the returned function is called.
+   * Unlike `withChannel`, it puts no channel in scope: calls name theirs.
+   */
+  holdChannel(channel: Channel): () => Promise<void> {
+    const party = partyOf(channel) ?? channel;
+    this.#scopes.set(party, (this.#scopes.get(party) ?? 0) + 1);
+    let isHeld = true;
+    return async () => {
+      if (!isHeld) return;
+      isHeld = false;
       const left = (this.#scopes.get(party) ?? 1) - 1;
       if (left > 0) this.#scopes.set(party, left);
       else {
@@ -331,6 +344,16 @@ export class Hub implements ToolSource, AsyncDisposable {
         if (this.#options.askPolicy === "isolate")
           await Promise.all([...this.#members].map((member) => member.release(party)));
       }
+    };
+  }
+
+  async #held<T>(channel: Channel | undefined, work: () => Promise<T>): Promise<T> {
+    if (channel === undefined || this.#options.askPolicy !== "isolate") return await work();
+    const release = this.holdChannel(channel);
+    try {
+      return await work();
+    } finally {
+      await release();
     }
   }
 

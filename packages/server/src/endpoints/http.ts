@@ -363,16 +363,21 @@ class ModernPosts {
   }
 
   /** Handles a POST with the body `value`. Never rejects. */
-  async post(request: HttpRequest, response: ServerResponse, { value, principal }: ReceivedBody): Promise<void> {
+  post(request: HttpRequest, response: ServerResponse, { value, principal }: ReceivedBody): Promise<void> | void {
     const ordinary = ordinaryRequest(request, value);
-    if (ordinary !== undefined) return await this.#check(ordinary, { request, response, principal });
+    const posted = { request, response, principal };
+    return ordinary === undefined ? this.#doubt(value, posted) : this.#check(ordinary, posted);
+  }
+
+  async #doubt(value: unknown, posted: Posted): Promise<void> {
+    const { request, response } = posted;
     const message = readMessage(value);
     const id = message.kind === "request" ? message.id : null;
     const refused = await doubtfulRequest(request, value);
     if (refused !== undefined) return refuse(response, refused, id);
     // Notifications have no effect here: a client cancels a request by disconnecting.
     if (message.kind !== "request") return sendEmpty(response, 202);
-    await this.#check(message, { request, response, principal });
+    await this.#check(message, posted);
   }
 
   /** Ends the notification streams cleanly. */
@@ -412,7 +417,7 @@ class ModernPosts {
   }
 
   /** Serves a request after checking that its headers match the arguments that the tool wants repeated there. */
-  async #check(message: RpcRequest, posted: Posted): Promise<void> {
+  #check(message: RpcRequest, posted: Posted): Promise<void> | void {
     const {
       request: { headers },
       response,
@@ -425,7 +430,7 @@ class ModernPosts {
         ? undefined
         : findHeaderMismatch(readParamHeaders(schema).headers, params.arguments, headers);
     if (problem !== undefined) return refuse(response, headerMismatch(problem), id);
-    await this.#serve(message, posted);
+    return this.#serve(message, posted);
   }
 
   async #serve(request: RpcRequest, { response, principal }: Posted): Promise<void> {

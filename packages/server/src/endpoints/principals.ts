@@ -1,5 +1,5 @@
 // Whose request it is. Each token belongs to a principal; without tokens, all clients are one.
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { DEFAULT_PRINCIPAL } from "../interfaces/exchange.js";
 
 export { DEFAULT_PRINCIPAL };
@@ -30,5 +30,5 @@ export function singleToken(token: string): Principals {
 
 /** Digests have equal length, which constant-time comparison requires. */
 export function tokenDigest(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
+  return hash("sha256", token, "buffer");
 }

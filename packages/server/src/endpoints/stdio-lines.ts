@@ -85,6 +85,8 @@ export class LineWriter implements Outlet {
   readonly #limits: WriterLimits;
   readonly #onGone: (error: Error) => void;
   #isGone = false;
+  /** The lines of this turn of the event loop, written together at its end: a write costs more than a message. */
+  #lines = "";
 
   constructor(stream: Writable, options: { limits: WriterLimits; onGone: (error: Error) => void }) {
     this.#stream = stream;
@@ -96,18 +98,27 @@ export class LineWriter implements Outlet {
 
   send(message: OutgoingMessage): void {
     if (this.#isGone) return;
-    const waiting = this.#stream.writableLength;
+    const waiting = this.#stream.writableLength + this.#lines.length;
     if (waiting > this.#limits.droppableBytes && DROPPABLE.has(message.method)) return;
     if (waiting > this.#limits.maxBytes) {
       this.#give(new Error("The client does not read its messages."));
       return;
     }
     const encoded = encodeMessage(message);
-    if (typeof encoded === "string") this.#stream.write(`${encoded}\n`);
-    else {
+    if (typeof encoded === "string") {
+      if (this.#lines === "") process.nextTick(() => this.#writeLines());
+      this.#lines += `${encoded}\n`;
+    } else {
+      this.#writeLines();
       this.#stream.write(encoded);
       this.#stream.write("\n");
     }
+  }
+
+  #writeLines(): void {
+    const lines = this.#lines;
+    this.#lines = "";
+    if (lines !== "" && !this.#isGone) this.#stream.write(lines);
   }
 
   /** Whether the reader is behind. If so, no new work should be accepted for it. */
@@ -122,6 +133,7 @@ export class LineWriter implements Outlet {
 
   /** Resolves when everything has been written or the reader is gone. */
   async flushed(): Promise<void> {
+    this.#writeLines();
     if (this.#isGone || this.#stream.writableLength === 0) return;
     await new Promise<void>((resolve) => this.#stream.write("", () => resolve()));
   }

@@ -73,11 +73,8 @@ export class Prompts implements Disposable {
     const request = { name: bare, ...(params.arguments === undefined ? {} : { arguments: args }) };
     try {
       const hub = await this.#options.upstreams.hub();
-      return faithful(
-        await hub.withChannel(exchange.channel, () =>
-          hub.request(server, "prompts/get", withMeta(request, exchange), { signal: exchange.signal }),
-        ),
-      );
+      const { signal, channel } = exchange;
+      return faithful(await hub.request(server, "prompts/get", withMeta(request, exchange), { signal, channel }));
     } catch (error) {
       throw asRpcError(error, RPC_CODES.internalError);
     }

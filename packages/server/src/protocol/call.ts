@@ -68,7 +68,7 @@ export class Call {
   #asked = 0;
   #lastProgress = Number.NEGATIVE_INFINITY;
   #outcome: CallOutcome | undefined;
-  readonly #awaiting = new Set<(turn: CallTurn) => void>();
+  #awaiting: ((turn: CallTurn) => void)[] = [];
   #gathering: NodeJS.Timeout | undefined;
   /** Answers that arrived before their questions. */
   #given: RpcParams = {};
@@ -151,16 +151,18 @@ export class Call {
     if (this.#outcome !== undefined) return Promise.resolve(this.#outcome);
     if (this.#open.size > 0 && this.#gathering === undefined) return Promise.resolve({ kind: "asks" });
     return new Promise((resolve) => {
-      let timer: NodeJS.Timeout | undefined;
+      // Usually one request waits; there are two if the client repeats its request.
+      if (limitMs === undefined) {
+        this.#awaiting.push(resolve);
+        return;
+      }
       const onTurn = (turn: CallTurn) => {
         clearTimeout(timer);
         resolve(turn);
       };
-      // Usually one request waits; there are two if the client repeats its request.
-      this.#awaiting.add(onTurn);
-      if (limitMs === undefined) return;
-      timer = setTimeout(() => {
-        this.#awaiting.delete(onTurn);
+      this.#awaiting.push(onTurn);
+      const timer = setTimeout(() => {
+        this.#awaiting = this.#awaiting.filter((other) => other !== onTurn);
         resolve(LATE);
       }, limitMs);
     });
@@ -178,14 +180,14 @@ export class Call {
     if (this.#outcome !== undefined) return;
     this.#outcome = outcome;
     clearTimeout(this.#gathering);
-    for (const pending of [...this.#open.values()]) pending.reject(ended());
+    if (this.#open.size > 0) for (const pending of [...this.#open.values()]) pending.reject(ended());
     this.#wake(outcome);
     this.onChange?.();
   }
 
   #wake(turn: CallTurn): void {
-    const awaiting = [...this.#awaiting];
-    this.#awaiting.clear();
+    const awaiting = this.#awaiting;
+    this.#awaiting = [];
     for (const resolve of awaiting) resolve(turn);
   }
 

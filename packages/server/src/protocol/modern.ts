@@ -118,12 +118,12 @@ export class ModernProtocol {
     await this.subscriptions.close();
   }
 
-  async #answer(request: RpcRequest, context: RequestContext): Promise<RpcParams | undefined> {
+  #answer(request: RpcRequest, context: RequestContext): RpcParams | Promise<RpcParams | undefined> {
     const { method, params } = request;
     if (LEGACY_ONLY.has(method)) throw methodNotFound(method);
     if (method === "server/discover") return this.complete(method, this.#discover());
     if (method.startsWith("tasks/")) return this.#answerTask(method, params, context.client);
-    return await this.#call(request, context);
+    return this.#call(request, context);
   }
 
   #discover(): RpcParams {

@@ -112,13 +112,13 @@ export class Resources {
   async #readUpstream(server: string, uri: string, exchange: Exchange): Promise<Raw> {
     const { signal, channel, caller, onProgress } = exchange;
     const hub = await this.#options.upstreams.hub();
-    const options = { signal, ...(onProgress === undefined || channel.progress !== undefined ? {} : { onProgress }) };
+    const options = {
+      signal,
+      channel,
+      ...(onProgress === undefined || channel.progress !== undefined ? {} : { onProgress }),
+    };
     try {
-      return faithful(
-        await hub.withChannel(channel, () =>
-          hub.request(server, "resources/read", withMeta({ uri }, exchange), options),
-        ),
-      );
+      return faithful(await hub.request(server, "resources/read", withMeta({ uri }, exchange), options));
     } catch (error) {
       const failure = toTrunklineError(error);
       if (!(await this.#meansNotFound(failure, uri, signal))) throw failure;

@@ -44,11 +44,10 @@ export class UpstreamCallers {
   hold({ caller, channel }: Exchange): void {
     const hub = this.#upstreams.opened;
     if (hub === undefined || channel.party === undefined || this.#held.has(caller.id)) return;
-    const { party } = channel;
-    const held = new Promise<void>((resolve) => this.#held.set(caller.id, resolve));
-    hub
-      .withChannel({ party }, () => held)
-      .catch((error: unknown) => this.#logger.warn("cannot close connections", { error: messageOf(error) }));
+    const release = hub.holdChannel({ party: channel.party });
+    this.#held.set(caller.id, () => {
+      release().catch((error: unknown) => this.#logger.warn("cannot close connections", { error: messageOf(error) }));
+    });
   }
 
   /**
