@@ -12,7 +12,8 @@ interface CutText {
 /** Code units around a cut that are examined to find where a visible character starts. */
 const WINDOW = 64;
 
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Created on first use: it takes longer than the rest of the package to load. */
+let graphemes: Intl.Segmenter | undefined;
 
 /**
  * The text, or its first `maxChars` characters and a note on how much was omitted and how to get it. The note does not
@@ -59,6 +60,7 @@ function wholeCharacterEnd(text: string, end: number): number {
   while (start > 0 && end - start < WINDOW && !isPlain(text, start)) start--;
   if (start > 0 && !isPlain(text, start)) return end;
   let boundary = start;
+  graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   for (const { index, segment } of graphemes.segment(text.slice(start, end + WINDOW))) {
     if (start + index > end) break;
     boundary = start + index;
