@@ -100,11 +100,16 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   const checked = [...entries.values()];
   const [first] = found.sections;
   const surroundings = { workspaceFolder, inputs: readInputs(parsed.root) };
+  let wouldRun: ConfigFile["wouldRun"] | undefined;
   return {
     source,
     config: {
       ...{ path, scope, exists: true, fingerprint: fingerprintOf(checked, surroundings) },
-      wouldRun: wouldRunOf(checked, surroundings),
+      // Described on request: only questions about approval show it, and finding literal secrets takes time.
+      get wouldRun() {
+        wouldRun ??= wouldRunOf(checked, surroundings);
+        return wouldRun;
+      },
       ...(first === undefined ? {} : { dialect: first.dialect }),
     },
     entries: checked,
