@@ -1,10 +1,9 @@
 // Output of the store commands: for a user at a terminal, or for a pipe.
 import { once } from "node:events";
 import { StringDecoder } from "node:string_decoder";
-import { printableJson, printableLines } from "@trunkline/core";
-import { toWire } from "@trunkline/store/contract";
+import { printableLines } from "@trunkline/core";
 import type { CommandContext } from "./context.js";
-import { shownPath, withRelativePaths } from "./shown-path.js";
+import { shownPath } from "./shown-path.js";
 
 /** Options of every `store` command. */
 export interface StoreOptions {
@@ -15,14 +14,6 @@ export interface StoreOptions {
 
 export function wantsJson({ json, format }: { json?: boolean; format?: string }): boolean {
   return json === true || format === "json";
-}
-
-/**
- * Prints the result as one JSON document, with the names used on the wire. Each path is there twice: as it is stored, and
- * relative to the working directory.
- */
-export function outJson(context: CommandContext, answer: unknown): void {
-  context.out(printableJson(toWire(withRelativePaths(answer, context.cwd)), 2));
 }
 
 /** Returns how to show paths on stdout: relative to the working directory, and safe for a terminal. */

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { redactedUrl, TrunklineError } from "@trunkline/core";
-import { type AddressZone, addressesOf, addressZone, type ResolveHost, requestAt } from "@trunkline/core/network";
+import type { AddressZone, ResolveHost } from "@trunkline/core/network";
 import type { HttpServer } from "../config/loaded-config.js";
 
 /** Where a sign-in may lead, depending on where its server is. */
@@ -49,6 +49,7 @@ export class SignInGuard {
       throw this.#refusal(url, "is not a page on the web", "Please tell its operator.");
     const isConfigured = this.#configured.has(url.origin);
     const serverZone = isConfigured ? undefined : await this.#serverZone();
+    const { addressesOf, addressZone } = await network();
     const addresses = await addressesOf(url, this.#resolve);
     const zones = addresses.map(addressZone);
     const [address] = addresses;
@@ -69,6 +70,7 @@ export class SignInGuard {
 
   /** Where the server is. A name with a single public address is public. */
   async #serverZone(): Promise<AddressZone> {
+    const { addressesOf, addressZone } = await network();
     const zones = (await addressesOf(this.#serverUrl, this.#resolve)).map(addressZone);
     this.#wasPublic ||= zones.length === 0 || zones.includes("public");
     if (this.#wasPublic) return "public";
@@ -124,6 +126,7 @@ export class SignInGuard {
     for (const [name, value] of request.headers) headers.set(name, value);
     headers.set("accept-encoding", "identity");
     try {
+      const { requestAt } = await network();
       const answer = await requestAt(url, {
         address,
         method: request.method,
@@ -158,4 +161,9 @@ export class SignInGuard {
     const isEmpty = status === 204 || status === 205 || status === 304;
     return new Response(isEmpty ? null : Buffer.concat(parts), { status, headers });
   }
+}
+
+/** Loaded with the first request: most commands sign in to nothing, and Node's HTTP modules take time to load. */
+function network(): Promise<typeof import("@trunkline/core/network")> {
+  return import("@trunkline/core/network");
 }

@@ -7,9 +7,10 @@ import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { leftOutLine } from "../../app/left-out-line.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { counted, outJson, type StoreOptions, shortHash, shownBytes, wantsJson } from "../../terminal/output.js";
+import { counted, type StoreOptions, shortHash, shownBytes, wantsJson } from "../../terminal/output.js";
 import { shownPath } from "../../terminal/shown-path.js";
 import type { Repeated } from "../flags.js";
+import { outJson } from "./out-json.js";
 
 /** Maximum number of problems to list. */
 const SHOWN_PROBLEMS = 20;

@@ -4,8 +4,9 @@ import type { DeleteParams, OperationParams, UpdateParams } from "@trunkline/sto
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { counted, outJson, pathShower, type StoreOptions, wantsJson } from "../../terminal/output.js";
+import { counted, pathShower, type StoreOptions, wantsJson } from "../../terminal/output.js";
 import { byPathOrHash } from "./finding.js";
+import { outJson } from "./out-json.js";
 
 export async function update(context: CommandContext, params: UpdateParams, options: StoreOptions): Promise<number> {
   const { name: target, pattern, tags, removeTags, metadata } = params;

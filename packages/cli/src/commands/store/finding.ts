@@ -5,7 +5,6 @@ import { type OpenedStore, openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import {
-  outJson,
   pathShower,
   type StoreOptions,
   shortHash,
@@ -18,6 +17,7 @@ import {
 import type { Palette } from "../../terminal/palette.js";
 import { shownPath } from "../../terminal/shown-path.js";
 import { table } from "../../terminal/table.js";
+import { outJson } from "./out-json.js";
 
 /** Searches by keyword and meaning. The exit code is 1 if nothing is found, as with grep. */
 export async function search(context: CommandContext, params: SearchParams, options: StoreOptions): Promise<number> {

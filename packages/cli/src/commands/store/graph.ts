@@ -5,11 +5,12 @@ import type { GraphParams, GraphResult } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { outJson, type StoreOptions, shownText, wantsJson } from "../../terminal/output.js";
+import { type StoreOptions, shownText, wantsJson } from "../../terminal/output.js";
 import { partsOfKey, shownKey } from "../../terminal/shown-path.js";
 import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
 import { graphTree } from "./graph-output.js";
+import { outJson } from "./out-json.js";
 
 /** This command also supports the mermaid format. */
 type GraphOptions = Omit<StoreOptions, "format"> & { readonly format?: "text" | "json" | "mermaid" };

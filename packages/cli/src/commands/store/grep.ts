@@ -4,10 +4,11 @@ import type { GrepMatch, GrepParams, GrepResult } from "@trunkline/store";
 import { type OpenedStore, openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { counted, outJson, type StoreOptions, wantsJson, writeOut } from "../../terminal/output.js";
+import { counted, type StoreOptions, wantsJson, writeOut } from "../../terminal/output.js";
 import type { Repeated } from "../flags.js";
 import { noteNothing } from "./finding.js";
 import { GrepPrinter } from "./grep-output.js";
+import { outJson } from "./out-json.js";
 
 /** Options beyond the operation's parameters. */
 interface GrepOptions extends StoreOptions {

@@ -6,7 +6,6 @@ import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import {
   counted,
-  outJson,
   pathShower,
   type StoreOptions,
   shownBytes,
@@ -16,6 +15,7 @@ import {
 } from "../../terminal/output.js";
 import { shownPath } from "../../terminal/shown-path.js";
 import { table } from "../../terminal/table.js";
+import { outJson } from "./out-json.js";
 
 export async function snapshot(
   context: CommandContext,

@@ -4,8 +4,9 @@ import type { OperationParams, StatusParams } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { counted, outJson, type StoreOptions, shownBytes, wantsJson } from "../../terminal/output.js";
+import { counted, type StoreOptions, shownBytes, wantsJson } from "../../terminal/output.js";
 import { table } from "../../terminal/table.js";
+import { outJson } from "./out-json.js";
 
 export async function status(context: CommandContext, params: StatusParams, options: StoreOptions): Promise<number> {
   const json = wantsJson(options);

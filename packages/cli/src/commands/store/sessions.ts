@@ -7,18 +7,11 @@ import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { leftOutLine } from "../../app/left-out-line.js";
 import type { CommandContext } from "../../terminal/context.js";
-import {
-  counted,
-  outJson,
-  pathShower,
-  type StoreOptions,
-  shortHash,
-  shownTime,
-  wantsJson,
-} from "../../terminal/output.js";
+import { counted, pathShower, type StoreOptions, shortHash, shownTime, wantsJson } from "../../terminal/output.js";
 import { shownPath, withRelativePaths } from "../../terminal/shown-path.js";
 import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
+import { outJson } from "./out-json.js";
 
 export async function listSessions(
   context: CommandContext,
