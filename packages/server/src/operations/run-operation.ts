@@ -64,24 +64,44 @@ export function createRunner(options: RunnerOptions): RunStep {
   };
 }
 
-async function runOperation(
+/** Not async, because every call passes it and most configurations have no rules. */
+function runOperation(
   operation: Operation,
   params: Params,
   { context, options }: { context: OperationContext; options: RunnerOptions },
 ): Promise<OperationOutcome> {
-  const given = typeof options.policies === "function" ? options.policies() : options.policies;
-  const rules = given instanceof Promise ? await given : given;
-  const verdict = rules === undefined || rules.length === 0 ? "allow" : await verdictFor(operation, rules, options);
+  const rules = typeof options.policies === "function" ? options.policies() : options.policies;
+  const isFree = rules === undefined || (!(rules instanceof Promise) && rules.length === 0);
+  if (!isFree) return runRuled(operation, params, { rules, context, options });
+  return operation.run(validated(operation, params), context);
+}
+
+async function runRuled(
+  operation: Operation,
+  params: Params,
+  run: {
+    rules: readonly PolicyRules[] | Promise<readonly PolicyRules[]>;
+    context: OperationContext;
+    options: RunnerOptions;
+  },
+): Promise<OperationOutcome> {
+  const { context, options } = run;
+  const rules = await run.rules;
+  const verdict = rules.length === 0 ? "allow" : await verdictFor(operation, rules, options);
   if (verdict === "deny") {
     throw new TrunklineError("DENIED", `The configuration does not allow ${operation.name}.`, {
       hint: (await options.denialHint?.()) ?? 'See "policy" in the configuration.',
     });
   }
-  requireShallow(params, "params");
-  const checked = operation.validate(params);
+  const checked = validated(operation, params);
   // Validate before asking the user.
   if (verdict === "ask") await approveOperation(operation, checked, context);
   return await operation.run(checked, context);
+}
+
+function validated(operation: Operation, params: Params): Params {
+  requireShallow(params, "params");
+  return operation.validate(params);
 }
 
 /** Loads the matcher only when there are rules: starting a server should not load the client. */

@@ -50,6 +50,17 @@ interface LegacyConnectionOptions {
   readonly outlet: Outlet;
 }
 
+/** The requests that the connection answers itself, besides tasks. */
+const PROTOCOL_METHODS: ReadonlySet<string> = new Set([
+  "initialize",
+  "ping",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "server/discover",
+  "subscriptions/listen",
+]);
+
 export class LegacyConnection {
   readonly #options: LegacyConnectionOptions;
   readonly #service: McpService;
@@ -115,14 +126,16 @@ export class LegacyConnection {
         resolve(answer);
         if (this.#inFlight.size === 0) for (const idle of this.#idle.splice(0)) idle();
       });
+      const fail = (error: unknown) => {
+        if (isUnforeseen(error) && !way.hasEnded) this.#options.logger.error("request failed", { method, error });
+        way.end(errorMessage(id, toRpcError(error)));
+      };
       this.#inFlight.set(id, way);
-      this.#answer(request, way).then(
-        (result) => way.end(resultMessage(id, result)),
-        (error: unknown) => {
-          if (isUnforeseen(error) && !way.hasEnded) this.#options.logger.error("request failed", { method, error });
-          way.end(errorMessage(id, toRpcError(error)));
-        },
-      );
+      try {
+        this.#answer(request, way).then((result) => way.end(resultMessage(id, legacyResult(result))), fail);
+      } catch (error) {
+        fail(error);
+      }
     });
   }
 
@@ -196,7 +209,15 @@ export class LegacyConnection {
       .catch((error: unknown) => logger.debug("cannot get the client's roots", { error }));
   }
 
-  async #answer(request: RpcRequest, way: RequestWay): Promise<RpcParams> {
+  /** Not async, because every call passes it. */
+  #answer(request: RpcRequest, way: RequestWay): Promise<RpcParams> {
+    const { method, params } = request;
+    const isTask = method.startsWith("tasks/") || (method === "tools/call" && params.task !== undefined);
+    if (isTask || PROTOCOL_METHODS.has(method)) return this.#answerItself(request, way);
+    return this.#service.handle(method, ownParams(params), this.#exchange(params, way));
+  }
+
+  async #answerItself(request: RpcRequest, way: RequestWay): Promise<RpcParams> {
     const { method, params } = request;
     switch (method) {
       case "initialize":
@@ -219,14 +240,8 @@ export class LegacyConnection {
       if (!this.#hasTasks) throw methodNotFound(method);
       return await this.#tasks.answer(request, { caller: this.#caller, outlet: way, signal: way.signal });
     }
-    if (method === "tools/call" && params.task !== undefined && this.#hasTasks) {
-      return this.#tasks.start(request, this.#caller);
-    }
-    const result = await this.#service.handle(method, ownParams(params), this.#exchange(params, way));
-    if (result.resultType === undefined) return result;
-    // A field of the modern era that an upstream server may have left in a result.
-    const { resultType: _type, ...plain } = result;
-    return plain;
+    if (this.#hasTasks) return this.#tasks.start(request, this.#caller);
+    return await this.#service.handle(method, ownParams(params), this.#exchange(params, way));
   }
 
   #exchange(params: RpcParams, way: RequestWay): Exchange {
@@ -382,6 +397,13 @@ class RequestWay implements Outlet {
     this.#ended?.abort(new TrunklineError("ABORTED", "The call has ended."));
     this.#onEnd(answer);
   }
+}
+
+/** Removes a field of the modern era that an upstream server may have left in a result. */
+function legacyResult(result: RpcParams): RpcParams {
+  if (result.resultType === undefined) return result;
+  const { resultType: _type, ...plain } = result;
+  return plain;
 }
 
 /** The parameters for the service, without those of the protocol. */
