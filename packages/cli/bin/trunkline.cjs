@@ -2,8 +2,8 @@
 // The entry point. It is CommonJS and committed without a build step: it must be executable and linkable before the
 // first build, and it answers --version without loading the ES module loader, which would double the time.
 "use strict";
-const { existsSync, readFileSync, statSync } = require("node:fs");
-const { join } = require("node:path");
+const { existsSync, mkdirSync, readFileSync, statSync } = require("node:fs");
+const { isAbsolute, join } = require("node:path");
 
 const BUNDLE = join(__dirname, "..", "bundle");
 const BUILD = join(__dirname, "..", "dist", "main.js");
@@ -12,8 +12,7 @@ const args = process.argv.slice(2);
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   console.log(require("../package.json").version);
 } else {
-  // Node 22 caches compiled code between runs; Node 20 cannot.
-  require("node:module").enableCompileCache?.();
+  cacheCompiledCode();
   if (hasCurrentBundle()) {
     require("../bundle/main.cjs");
   } else if (existsSync(BUILD)) {
@@ -34,4 +33,22 @@ function hasCurrentBundle() {
   return JSON.parse(readFileSync(inputs, "utf8")).every(
     ({ file, changedMs }) => statSync(join(BUNDLE, file), { throwIfNoEntry: false })?.mtimeMs === changedMs,
   );
+}
+
+/**
+ * Node 22 caches compiled code between runs; Node 20 cannot. By default the cache is below the folder for temporary
+ * files, where another user could plant code for us to run.
+ */
+function cacheCompiledCode() {
+  const { enableCompileCache } = require("node:module");
+  if (enableCompileCache === undefined) return;
+  const { XDG_CACHE_HOME: caches = "" } = process.env;
+  const folder = join(isAbsolute(caches) ? caches : join(require("node:os").homedir(), ".cache"), "trunkline");
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch {
+    // The home folder is missing or read-only: no cache.
+    return;
+  }
+  enableCompileCache(folder);
 }

@@ -1,6 +1,17 @@
 // bin/trunkline.cjs decides what runs: the bundle or the build output.
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import * as nodeModule from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,7 +37,14 @@ async function run(files: Record<string, string>, compiledAt?: Date) {
     writeFileSync(join(base, name), text);
   }
   if (compiledAt !== undefined) utimesSync(join(base, "dist", ".tsbuildinfo"), compiledAt, compiledAt);
-  return await promisify(execFile)(process.execPath, [join(base, "bin", "trunkline.cjs"), "tools"]);
+  const env = { PATH: process.env.PATH, HOME: join(base, "home"), TMPDIR: join(base, "tmp") };
+  mkdirSync(env.TMPDIR, { recursive: true });
+  return await promisify(execFile)(process.execPath, [join(base, "bin", "trunkline.cjs"), "tools"], { env });
+}
+
+function mkdirs(name: string): string {
+  mkdirSync(join(base, name), { recursive: true });
+  return join(base, name);
 }
 
 describe("the entry point", () => {
@@ -56,5 +74,21 @@ describe("the entry point", () => {
   it("does not run a bundle whose build output was cleaned", async () => {
     const { "bundle/inputs.json": inputs } = CHECKOUT;
     await expect(run({ ...BUNDLED, "bundle/inputs.json": inputs })).rejects.toMatchObject({ code: 1 });
+  });
+
+  it.skipIf(process.platform === "win32")("keeps compiled code where no other user can plant any", async () => {
+    await run(BUILT);
+    const cache = join(base, "home", ".cache", "trunkline");
+    // Node 20 has no such cache.
+    const has = "enableCompileCache" in nodeModule;
+    expect(existsSync(cache) && readdirSync(cache).length > 0).toBe(has);
+    expect(has ? statSync(cache).mode & 0o777 : 0o700).toBe(0o700);
+    expect(readdirSync(join(base, "tmp"))).toEqual([]);
+  });
+
+  it("runs without a home folder that can be written to", async () => {
+    writeFileSync(join(mkdirs("home"), ".cache"), "a file in place of the folder");
+    expect(await run(BUILT)).toEqual({ stdout: "build\n", stderr: "" });
+    expect(existsSync(join(base, "home", ".cache", "trunkline"))).toBe(false);
   });
 });
