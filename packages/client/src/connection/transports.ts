@@ -45,6 +45,7 @@ export function transportOrder(definition: ServerDefinition): readonly Transport
 export function createWire(definition: ServerDefinition, kind: TransportKind, context: WireContext): Wire {
   if (definition.type === "stdio") return createStdio(definition, context);
   const options = {
+    server: definition.name,
     url: parseUrl(definition),
     headers: definition.headers,
     auth: context.auth,

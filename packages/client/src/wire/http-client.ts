@@ -16,6 +16,8 @@ export interface RequestAuth {
 }
 
 export interface HttpClientOptions {
+  /** The server's name, for errors. */
+  readonly server: string;
   readonly url: URL;
   /** The headers of the server's entry. */
   readonly headers: HttpHeaders;
@@ -74,15 +76,17 @@ function targetOf(url: URL): Target {
 
 export class HttpClient {
   readonly url: URL;
-  /** The server's URL. */
+  /** The server's URL, taken apart. */
   readonly target: Target;
   readonly auth: RequestAuth | undefined;
+  readonly #server: string;
   readonly #entryHeaders: Readonly<Record<string, string>>;
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #pools = new Map<string, Dispatcher>();
   #newPool: ((origin: string) => Dispatcher) | undefined;
 
-  constructor({ url, headers, auth, env = {} }: HttpClientOptions) {
+  constructor({ server, url, headers, auth, env = {} }: HttpClientOptions) {
+    this.#server = server;
     this.url = url;
     this.target = targetOf(url);
     this.auth = auth;
@@ -97,15 +101,19 @@ export class HttpClient {
   async open(): Promise<void> {
     if (BLOCKED_PORTS.has(Number(this.url.port))) throw new Error("bad port");
     if (this.url.username !== "" || this.url.password !== "") {
-      throw new TrunklineError("CONFIG_INVALID", "The server's URL contains a user name or a password.", {
+      throw new TrunklineError("CONFIG_INVALID", `Server "${this.#server}" has a user name or a password in its URL.`, {
         hint: 'Put them into an Authorization header under "headers" in its entry.',
       });
     }
     for (const [name, value] of Object.entries(this.#entryHeaders)) {
       if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue;
-      throw new TrunklineError("CONFIG_INVALID", `The header "${name}" has a value that cannot be sent.`, {
-        hint: "Header values have no line breaks and no characters outside of Latin-1.",
-      });
+      throw new TrunklineError(
+        "CONFIG_INVALID",
+        `Server "${this.#server}" has a header "${name}" that cannot be sent.`,
+        {
+          hint: "The value of a header has no line breaks and no characters outside of Latin-1.",
+        },
+      );
     }
     this.#newPool = this.#env.NODE_USE_ENV_PROXY === "1" ? await proxies(this.#env) : await pools();
   }

@@ -194,13 +194,13 @@ describe("the headers of a request", () => {
       "a header that cannot be sent",
       "http://127.0.0.1:1234/mcp",
       { "X-Key": "a\nb" },
-      'The header "x-key" has a value that cannot be sent.',
+      'Server "test" has a header "x-key" that cannot be sent.',
     ],
     [
       "a password in the URL",
       "http://user:pw@127.0.0.1:1234/mcp",
       {},
-      "The server's URL contains a user name or a password.",
+      'Server "test" has a user name or a password in its URL.',
     ],
     ["a port of another protocol", "http://127.0.0.1:6000/mcp", {}, "bad port"],
   ])("and the URL are checked: %s", async (_, url, headers, message) => {

@@ -71,7 +71,7 @@ export class Heard implements WireListener {
 export function optionsFor(url: URL, more: Partial<HttpWireOptions> = {}): HttpWireOptions {
   const large = new LargeMessages("test");
   onTestFinished(() => large.close());
-  return { url, headers: {}, maxMessageBytes: 64 * 1024 * 1024, large, ...more };
+  return { server: "test", url, headers: {}, maxMessageBytes: 64 * 1024 * 1024, large, ...more };
 }
 
 export const EVENTS = { "content-type": "text/event-stream" };
