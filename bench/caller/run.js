@@ -21,7 +21,7 @@ const MANY = 8;
 /** @typedef {import("../peers/peers.js").Peer} Peer */
 
 /** @type {Peer} */
-const OURS = { name: "trunkline", version: "", command: process.execPath, args: [COMMAND] };
+const OURS = { name: "trunkline", version: "", command: process.execPath, args: [COMMAND], runtime: "any" };
 
 const folder = mkdtempSync(join(tmpdir(), "trunkline-bench-"));
 const env = { ...plainEnvironment(folder), TRUNKLINE_HOME: join(folder, "home"), ...SECRETS };

@@ -6,6 +6,8 @@ import { gatewayCpuMs } from "./processes.js";
  * being optimized when the first row is taken.
  */
 export const WARM_UP_CALLS = 12_000;
+/** Calls at the start of each block that are not measured. */
+export const RAMP_CALLS = 50;
 /** Short, so that other load on the machine affects all of them equally. */
 export const BLOCK_MS = 250;
 const text = "x".repeat(100);
@@ -20,15 +22,22 @@ async function echo({ gateway, client }) {
 
 /** @param {Running} running */
 export async function warmUp(running) {
-  let left = WARM_UP_CALLS;
+  await make(running, 16, WARM_UP_CALLS);
+}
+
+/** Makes this many calls. @param {Running} running @param {number} inFlight @param {number} calls */
+async function make(running, inFlight, calls) {
+  let left = calls;
   const worker = async () => {
     while (left-- > 0) await echo(running);
   };
-  await Promise.all(Array.from({ length: 16 }, worker));
+  await Promise.all(Array.from({ length: inFlight }, worker));
 }
 
 /** @param {Running} running @param {number} inFlight @param {Load} load */
 async function block(running, inFlight, load) {
+  // It was idle while the others were measured: its connections may be closed, its code and data out of the caches.
+  await make(running, inFlight, RAMP_CALLS);
   const cpuBefore = gatewayCpuMs(running.started.pid);
   const begun = performance.now();
   const until = begun + BLOCK_MS;
@@ -52,11 +61,20 @@ export async function echoLoads(running, inFlight, seconds) {
   const loads = new Map(running.map((each) => [each, { times: [], tookMs: 0, cpuMs: 0 }]));
   const turns = Math.ceil((seconds * 1_000) / BLOCK_MS);
   for (let turn = 0; turn < turns; turn += 1) {
-    // Rotates the order, so that no gateway always follows the same one.
-    const order = [...loads].slice(turn % loads.size).concat([...loads].slice(0, turn % loads.size));
-    for (const [each, load] of order) await block(each, inFlight, load);
+    for (const [each, load] of shuffled([...loads])) await block(each, inFlight, load);
   }
   return loads;
+}
+
+/**
+ * Orders them at random, so that no gateway always follows the same one. @template T @param {readonly T[]} all @returns
+ * {T[]}
+ */
+function shuffled(all) {
+  return all
+    .map((each) => ({ each, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ each }) => each);
 }
 
 /** @param {Load} load */

@@ -3,7 +3,7 @@
 // after the warm-up.
 import { median, report } from "../report.js";
 import { besideTheBest } from "./beside.js";
-import { BLOCK_MS, callsPerSecond, cpuPerCallUs, echoLoads, WARM_UP_CALLS, warmUp } from "./echo-load.js";
+import { BLOCK_MS, callsPerSecond, cpuPerCallUs, echoLoads, RAMP_CALLS, WARM_UP_CALLS, warmUp } from "./echo-load.js";
 import { CONFIGURATIONS, startAll } from "./gateways.js";
 import { IDLE_MS, idleMemory } from "./idle-memory.js";
 import { only, rounds, seconds } from "./options.js";
@@ -37,7 +37,7 @@ try {
   }
   report("gateways-echo", rows, {
     title: "Gateways: echo",
-    workload: `A tools/call that echoes 100 bytes, ${seconds * rounds} s with each of 1, 16 and 64 in flight, the gateways alternating every ${BLOCK_MS} ms, after ${WARM_UP_CALLS.toLocaleString("en")} warm-up calls to each. Trunkline is ahead if a time ratio is below 1 or a calls-per-second ratio is above 1.`,
+    workload: `A tools/call that echoes 100 bytes, ${seconds * rounds} s with each of 1, 16 and 64 in flight, the gateways alternating every ${BLOCK_MS} ms, after ${WARM_UP_CALLS.toLocaleString("en")} warm-up calls to each and ${RAMP_CALLS} before each turn. Trunkline is ahead if a time ratio is below 1 or a calls-per-second ratio is above 1.`,
     versions,
     absent,
     notes: [

@@ -16,6 +16,7 @@ import { callDirectly, ToolFailed, textOf } from "./tool-call.js";
  * @typedef {object} Gateway
  * @property {string} name
  * @property {"ours" | "peer" | "limit"} role
+ * @property {import("../peers/peers.js").Runtime} runtime
  * @property {boolean} holdsMany whether one endpoint serves several servers
  * @property {(servers: Record<string, Entry>, options: StartOptions) => Promise<Started>} start
  * @property {(client: Client, tool: string, args: object, timeoutMs?: number) => Promise<string>} call calls a tool of
@@ -61,15 +62,16 @@ async function startOurs(options, { servers, tools, command, node, env = {} }) {
 }
 
 /**
- * Trunkline with both of its surfaces. @param {{ name?: string, checkout?: string, node?: string }} [options] another
+ * Trunkline with both of its surfaces. @param {{ name?: string, checkout?: string, node?: string, runtime?: Gateway["runtime"] }} [options] another
  * checkout or another Node, to compare with @returns {{ direct: Gateway, composite: Gateway }}
  */
-export function ourGateways({ name = "trunkline", checkout, node = process.execPath } = {}) {
+export function ourGateways({ name = "trunkline", checkout, node = process.execPath, runtime = "any" } = {}) {
   const command = commandOf(checkout);
   return {
     direct: {
       name: `${name}, direct`,
       role: "ours",
+      runtime,
       holdsMany: true,
       start: (servers, options) =>
         startOurs(["--surface", "direct", "--names", options.names ?? "plain"], { ...options, servers, command, node }),
@@ -78,6 +80,7 @@ export function ourGateways({ name = "trunkline", checkout, node = process.execP
     composite: {
       name: `${name}, composite`,
       role: "ours",
+      runtime,
       holdsMany: true,
       start: (servers, options) => startOurs([], { ...options, servers, command, node, tools: 1 }),
       call: async (client, tool, args, timeoutMs) => {
@@ -96,6 +99,7 @@ export const { direct, composite } = ourGateways();
 export const limit = {
   name: "the limit, a raw gateway",
   role: "limit",
+  runtime: "any",
   holdsMany: false,
   start: async (servers, { tools, env = {} }) => {
     const port = await freePort();
@@ -125,7 +129,8 @@ export function allGateways({ before, only }) {
     before === undefined ? [] : Object.values(ourGateways({ name: "trunkline before", checkout: before }));
   const node = node24();
   // The composite surface may need the store, whose compiled packages work with one major version of Node only.
-  const newer = typeof node === "string" ? [ourGateways({ name: "trunkline on Node 24", node }).direct] : [];
+  const newer =
+    typeof node === "string" ? [ourGateways({ name: "trunkline on Node 24", node, runtime: "node24" }).direct] : [];
   const all = [direct, composite, ...newer, ...earlier, limit, ...gateways];
   const isChosen = (/** @type {string} */ name) => only?.some((start) => name.startsWith(start)) ?? true;
   return { gateways: all.filter(({ name }) => isChosen(name)), versions, absent };

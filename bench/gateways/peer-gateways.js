@@ -98,10 +98,11 @@ function shellLine(words) {
 }
 
 /** @param {Kind} kind @param {Peer} peer @returns {import("./gateways.js").Gateway} */
-function peerGateway({ holdsMany, transport, prefix, options }, { name, command, args }) {
+function peerGateway({ holdsMany, transport, prefix, options }, { name, command, args, runtime }) {
   return {
     name,
     role: "peer",
+    runtime,
     holdsMany,
     start: async (servers, { tools, env = {} }) => {
       const folder = temporaryFolder();

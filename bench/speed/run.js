@@ -66,12 +66,19 @@ async function gatewayRows() {
         before === undefined ? undefined : [at(figures, `trunkline before, ${surface}`), other],
       );
     const ofLimit = { unit: "µs", beside: `the raw gateway's ${limit.toFixed(0)} µs` };
-    const rates = (/** @type {typeof one} */ loads, /** @type {number} */ aim, /** @type {number} */ inFlight) => {
+    /** @param {typeof one} loads @param {{ aim: number, inFlight: number, runtime: "any" | "node24" }} options */
+    const rates = (loads, { aim, inFlight, runtime }) => {
       const figures = named(loads, callsPerSecond);
-      const best = bestPeer(figures, "most");
-      const beside = `${best?.name ?? "no other gateway"}, the best of the others`;
-      const wanted = { what: `calls a second at ${inFlight}, direct`, unit: "/s", beside, aim, isAtLeast: true };
-      return compared(wanted, figures, "direct", best?.figure ?? Number.NaN);
+      const best = bestPeer(
+        figures.filter((each) => each.runtime === runtime),
+        "most",
+      );
+      const what = `calls a second at ${inFlight}, direct`;
+      const common = { unit: "/s", beside: `${best?.name}, the best of the others`, aim, isAtLeast: true };
+      const other = best?.figure ?? Number.NaN;
+      return runtime === "any"
+        ? compared({ what, ...common }, figures, "direct", other)
+        : row({ what: `${what}, all on Node 24`, ...common }, [at(figures, "trunkline on Node 24, direct"), other]);
     };
     const hub = { unit: "MB", beside: "mcp-hub", aim: 1 };
     return {
@@ -80,8 +87,10 @@ async function gatewayRows() {
       rows: [
         compared({ what: "CPU time per call at 16, direct", ...ofLimit, aim: 2 }, cpu, "direct", limit),
         compared({ what: "CPU time per call at 16, composite", ...ofLimit, aim: 3 }, cpu, "composite", limit),
-        rates(sixteen, 3, 16),
-        rates(one, 1.3, 1),
+        rates(sixteen, { aim: 3, inFlight: 16, runtime: "any" }),
+        rates(sixteen, { aim: 3, inFlight: 16, runtime: "node24" }),
+        rates(one, { aim: 1.3, inFlight: 1, runtime: "any" }),
+        rates(one, { aim: 1.3, inFlight: 1, runtime: "node24" }),
         compared({ what: "idle memory of serve", ...hub }, memory, "composite", at(memory, "mcp-hub")),
       ],
     };
