@@ -44,7 +44,9 @@ function inputs() {
     "node_modules/.package-lock.json",
     "scripts/bundle.js",
   ];
-  return files.map((file) => ({
+  // Only npm writes the lock file into node_modules.
+  const present = files.filter((file) => existsSync(join(root, file)));
+  return present.map((file) => ({
     file: posix(relative(bundle, join(root, file))),
     changedMs: statSync(join(root, file)).mtimeMs,
   }));
