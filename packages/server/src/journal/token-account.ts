@@ -44,7 +44,7 @@ export interface TokenReport {
 }
 
 /** How long texts are buffered so that they are counted in one batch. */
-const BATCH_MS = 100;
+const BATCH_MS = 1_000;
 const DEFAULT_INTERVAL_MS = 10_000;
 /** Size limit for texts waiting to be counted; beyond it, counts are estimated. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
