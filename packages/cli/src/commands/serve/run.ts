@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import { fileReason, isFolderSync, type LogLevel, requireNoChain, sleep, TrunklineError } from "@trunkline/core";
 import { type App, openApp } from "../../app/app.js";
 import { workspaceOf } from "../../app/folders.js";
@@ -41,9 +42,16 @@ const SHORT_TOKEN = 16;
 /** Long enough to answer a client that is already waiting. */
 const HEAD_START_MS = 50;
 
+/**
+ * How much garbage may add to the heap before it is collected, in percent. By default V8 lets the heap of a busy server
+ * double, which holds 50 MB more and saves no measurable processor time. At 20, calls cost a tenth more.
+ */
+const HEAP_GROWTH = 40;
+
 /** Serves until the client disconnects (stdio) or the process is asked to stop, which counts as success. */
 export async function serve(given: CommandContext, options: ServeOptions): Promise<void> {
   const context = withLogLevel(given, options.logLevel);
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   requireNoChain(context.env);
   requireFolders(context, options);
   const { mcp, store, surface, names, echo, prompts, spill, askPolicy, askWait } = options;
