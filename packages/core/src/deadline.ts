@@ -3,71 +3,28 @@
 import { setMaxListeners } from "node:events";
 import { TrunklineError } from "./errors.js";
 
-export interface DeadlineOptions {
-  /** How long the work may take. Default: no limit. */
-  timeoutMs?: number | undefined;
-  /** The caller's signal; its abort ends the work at once. */
-  signal?: AbortSignal | undefined;
-  /** What is being done, for the message: "connecting to docs". */
-  what: string;
-  /** The error's hint if it takes too long. */
-  hint?: string | undefined;
-}
-
-/** Ends work on the caller's abort (`ABORTED`) or when time is up (`TIMEOUT`), and can be extended. */
-export interface Deadline extends Disposable {
-  /** Pass it to the work. Its reason is a {@link TrunklineError}. */
+/**
+ * The end of something that others depend on. Does what an AbortSignal does, which is only created if someone needs it:
+ * that costs more than the rest of a call's administration together.
+ */
+export interface Ending {
   readonly signal: AbortSignal;
-  /** Whether the work has to end. Cheaper than asking the signal, which is only created when it is used. */
+  /** Whether the work has to end. */
   readonly hasPassed: boolean;
   /** Why the work has to end, once it has to. */
   readonly reason: unknown;
-  /** Calls the listener when the work has to end. Cheaper than listening to the signal. */
+  /** Calls the listener when the work has to end. */
   onPassed(listener: () => void): void;
   /** Forgets a listener. */
   offPassed(listener: () => void): void;
-  /** Restarts the clock; an expired deadline stays expired. */
-  extend(): void;
-  /** Stops the clock while waiting for someone else, until `resume` has been called as many times as `pause`. */
-  pause(): void;
-  /** Restarts the clock after `pause`. */
-  resume(): void;
-  /** Ends the work at once with this reason. */
-  fail(reason: unknown): void;
-  /** Stops the clock and releases the caller's signal. Idempotent. */
-  [Symbol.dispose](): void;
 }
 
-/** Starts a deadline. Dispose of it when the work has ended, or the timer keeps running. */
-export function startDeadline(options: DeadlineOptions): Deadline {
-  return new RunningDeadline(options);
-}
-
-/** Every call has a deadline and almost none passes, so it costs a timer and nothing else until something happens. */
-class RunningDeadline implements Deadline {
-  readonly #options: DeadlineOptions;
-  #timer: NodeJS.Timeout | undefined;
-  #onParentAbort: (() => void) | undefined;
+/** An {@link Ending} that its owner brings about. */
+export class Endable implements Ending {
   #controller: AbortController | undefined;
   #listeners: (() => void)[] | undefined;
-  #pauses = 0;
-  #isOver = false;
   hasPassed = false;
   reason: unknown;
-
-  constructor(options: DeadlineOptions) {
-    this.#options = options;
-    const { signal: parent, what } = options;
-    if (parent?.aborted) {
-      this.fail(abortError(parent, what));
-      return;
-    }
-    if (parent !== undefined) {
-      this.#onParentAbort = () => this.fail(abortError(parent, what));
-      listenOnce(parent, this.#onParentAbort);
-    }
-    this.#start();
-  }
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -87,6 +44,78 @@ class RunningDeadline implements Deadline {
     if (at !== -1) this.#listeners?.splice(at, 1);
   }
 
+  /** Ends the work with this reason. Only the first one counts. */
+  fail(reason: unknown): void {
+    if (this.hasPassed) return;
+    this.hasPassed = true;
+    this.reason = reason;
+    this.#controller?.abort(reason);
+    for (const listener of this.#listeners?.slice() ?? []) listener();
+  }
+}
+
+/** The signal of work that may have been given either. */
+export function signalOf(options: { signal?: AbortSignal; ending?: Ending }): AbortSignal | undefined {
+  return options.signal ?? options.ending?.signal;
+}
+
+export interface DeadlineOptions {
+  /** How long the work may take. Default: no limit. */
+  timeoutMs?: number | undefined;
+  /** The caller's signal; its abort ends the work at once. */
+  signal?: AbortSignal | undefined;
+  /** The same, at less cost. */
+  ending?: Ending | undefined;
+  /** What is being done, for the message: "connecting to docs". */
+  what: string;
+  /** The error's hint if it takes too long. */
+  hint?: string | undefined;
+}
+
+/** Ends work on the caller's abort (`ABORTED`) or when time is up (`TIMEOUT`), and can be extended. */
+export interface Deadline extends Ending, Disposable {
+  /** Restarts the clock; an expired deadline stays expired. */
+  extend(): void;
+  /** Stops the clock while waiting for someone else, until `resume` has been called as many times as `pause`. */
+  pause(): void;
+  /** Restarts the clock after `pause`. */
+  resume(): void;
+  /** Ends the work at once with this reason. */
+  fail(reason: unknown): void;
+  /** Stops the clock and releases the caller's signal. Idempotent. */
+  [Symbol.dispose](): void;
+}
+
+/** Starts a deadline. Dispose of it when the work has ended, or the timer keeps running. */
+export function startDeadline(options: DeadlineOptions): Deadline {
+  return new RunningDeadline(options);
+}
+
+/** Every call has a deadline and almost none passes, so it costs a timer and nothing else until something happens. */
+class RunningDeadline extends Endable implements Deadline {
+  readonly #options: DeadlineOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #onParentEnd: (() => void) | undefined;
+  #pauses = 0;
+  #isOver = false;
+
+  constructor(options: DeadlineOptions) {
+    super();
+    this.#options = options;
+    const { signal, ending, what } = options;
+    const ended = signal?.aborted ? signal : ending?.hasPassed ? ending : undefined;
+    if (ended !== undefined) {
+      this.fail(abortError(ended, what));
+      return;
+    }
+    if (signal !== undefined || ending !== undefined) {
+      this.#onParentEnd = () => this.fail(abortError(signal?.aborted ? signal : (ending as Ending), what));
+      if (signal !== undefined) listenOnce(signal, this.#onParentEnd);
+      ending?.onPassed(this.#onParentEnd);
+    }
+    this.#start();
+  }
+
   extend(): void {
     if (this.#timer !== undefined) this.#timer.refresh();
   }
@@ -101,21 +130,18 @@ class RunningDeadline implements Deadline {
     this.#start();
   }
 
-  fail(reason: unknown): void {
+  override fail(reason: unknown): void {
     this[Symbol.dispose]();
-    if (this.hasPassed) return;
-    this.hasPassed = true;
-    this.reason = reason;
-    this.#controller?.abort(reason);
-    for (const listener of this.#listeners?.slice() ?? []) listener();
+    super.fail(reason);
   }
 
   [Symbol.dispose](): void {
     this.#isOver = true;
     this.#stop();
-    if (this.#onParentAbort === undefined) return;
-    this.#options.signal?.removeEventListener("abort", this.#onParentAbort);
-    this.#onParentAbort = undefined;
+    if (this.#onParentEnd === undefined) return;
+    this.#options.signal?.removeEventListener("abort", this.#onParentEnd);
+    this.#options.ending?.offPassed(this.#onParentEnd);
+    this.#onParentEnd = undefined;
   }
 
   #start(): void {
@@ -190,16 +216,21 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** Marks signals that have a listener of ours, and those that may have any number of them. */
+const LISTENERS = Symbol("listeners");
+
 /** One signal can stop a hundred pieces of work, so many listeners are not a leak for Node to warn about. */
-function listenOnce(signal: AbortSignal, listener: () => void): void {
-  setMaxListeners(0, signal);
+function listenOnce(signal: AbortSignal & { [LISTENERS]?: "one" | "many" }, listener: () => void): void {
+  // Most signals never get a second one, and lifting the limit costs more than listening.
+  if (signal[LISTENERS] === "one") setMaxListeners(0, signal);
+  signal[LISTENERS] = signal[LISTENERS] === undefined ? "one" : "many";
   signal.addEventListener("abort", listener, { once: true });
 }
 
 /** Builds the error for work stopped by the caller's signal; a reason that is already a TrunklineError is kept. */
-export function abortError(signal: AbortSignal, what: string): TrunklineError {
-  if (signal.reason instanceof TrunklineError) return signal.reason;
-  return new TrunklineError("ABORTED", `${what} was cancelled.`, { cause: signal.reason });
+export function abortError({ reason }: { readonly reason: unknown }, what: string): TrunklineError {
+  if (reason instanceof TrunklineError) return reason;
+  return new TrunklineError("ABORTED", `${what} was cancelled.`, { cause: reason });
 }
 
 /** Formats milliseconds for people: `250 ms`, `1.5 s`, `2 min`. */

@@ -16,6 +16,9 @@ export {
   parseContentIdPrefix,
 } from "./content-id.js";
 export {
+  Endable,
+  type Ending,
+  signalOf,
   abortable,
   abortError,
   type Deadline,

@@ -1,6 +1,7 @@
 // The ports: what one layer needs from another, independent of the implementation. Each comment states the contract
 // that implementations have to fulfil.
 import type { ContentId } from "./content-id.js";
+import type { Ending } from "./deadline.js";
 import type { LargeResult } from "./large-value.js";
 import type { ParameterSet } from "./parameters.js";
 
@@ -64,6 +65,8 @@ export interface ToolProgress {
 
 export interface ToolCallOptions {
   signal?: AbortSignal;
+  /** The same as `signal`, at less cost, for a program that makes very many calls. */
+  ending?: Ending;
   /** How long the call may take without progress. 0: the default. */
   timeoutMs?: number;
   onProgress?: (progress: ToolProgress) => void;

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { abortable, formatMs, sleep, startDeadline, TrunklineError, withDeadline } from "../src/index.js";
+import { abortable, Endable, formatMs, sleep, startDeadline, TrunklineError, withDeadline } from "../src/index.js";
 
 describe("deadlines", () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -121,4 +121,54 @@ describe("formatMs", () => {
     [30_000, "30 s"],
     [180_000, "3 min"],
   ])("formats %d as %s", (ms, text) => expect(formatMs(ms)).toBe(text));
+});
+
+describe("an ending", () => {
+  it("reaches listeners and the signal, whichever is asked for first", () => {
+    const early = new Endable();
+    const heard: string[] = [];
+    early.onPassed(() => heard.push("listener"));
+    early.signal.addEventListener("abort", () => heard.push("signal"));
+    early.fail("over");
+    early.fail("again");
+    expect(heard).toEqual(["signal", "listener"]);
+    const late = new Endable();
+    late.fail("over");
+    expect(late.signal.reason).toBe("over");
+  });
+
+  it("ends a deadline like a signal does, and is released with it", () => {
+    const ending = new Endable();
+    using deadline = startDeadline({ what: "Reading", ending });
+    const done = startDeadline({ what: "Writing", ending });
+    done[Symbol.dispose]();
+    ending.fail("gone");
+    expect(deadline.reason).toMatchObject({ code: "ABORTED", message: "Reading was cancelled.", cause: "gone" });
+    expect(deadline.signal.aborted).toBe(true);
+    expect(done.hasPassed).toBe(false);
+    expect(startDeadline({ what: "Later", ending }).hasPassed).toBe(true);
+  });
+
+  it("no longer reaches a listener that was forgotten", () => {
+    const ending = new Endable();
+    const listener = vi.fn();
+    ending.onPassed(listener);
+    ending.offPassed(listener);
+    ending.fail("over");
+    expect(listener).not.toHaveBeenCalled();
+  });
+});
+
+describe("many deadlines of one signal", () => {
+  it("cause no warning", async () => {
+    const warned = vi.fn();
+    process.on("warning", warned);
+    const { signal } = new AbortController();
+    const deadlines = Array.from({ length: 50 }, () => startDeadline({ what: "Reading", signal }));
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const deadline of deadlines) deadline[Symbol.dispose]();
+    process.off("warning", warned);
+    expect(warned).not.toHaveBeenCalled();
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  });
 });

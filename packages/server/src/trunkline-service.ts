@@ -297,16 +297,16 @@ class TrunklineService implements Service {
   /** Writes one journal line for a call that is not an operation. */
   async #noted<T extends Raw>(
     what: string | undefined,
-    { caller, signal }: Exchange,
+    exchange: Exchange,
     work: () => Promise<T>,
   ): Promise<T> {
-    const end = this.#log.begin(what, caller.name);
+    const end = this.#log.begin(what, exchange.caller.name);
     try {
       const result = await work();
       end({ value: result, ...(result.isError === true ? { code: "INVALID_ARGUMENT" } : {}) });
       return result;
     } catch (error) {
-      end(signal.aborted ? { code: "ABORTED" } : { error });
+      end(exchange.signal.aborted ? { code: "ABORTED" } : { error });
       throw error;
     }
   }

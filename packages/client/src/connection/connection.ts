@@ -1,6 +1,6 @@
 // One server definition, one self-healing connection. Each time it connects, a new generation begins: late events of an
 // old generation (a close, a failed request) never affect a newer one.
-import { abortable, abortError, isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
+import { abortable, abortError, isTrunklineError, signalOf, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
 import { runOutsideChannels, type SignIn } from "../channel/channel.js";
 import type { Call } from "../channel/in-flight.js";
@@ -204,13 +204,13 @@ export class Connection {
       try {
         return await this.#requestOnce(request, options);
       } catch (error) {
-        if (stepUps === MAX_STEP_UPS || !(await this.#stepUp(error, options.signal))) throw error;
+        if (stepUps === MAX_STEP_UPS || !(await this.#stepUp(error, options))) throw error;
       }
     }
   }
 
   async #requestOnce(source: RequestSource, options: RequestOptions): Promise<Record<string, unknown>> {
-    if (this.#state !== "connected") await this.connect(options.signal);
+    if (this.#state !== "connected") await this.connect(signalOf(options));
     const make = typeof source === "function" ? source : () => source;
     const generation = this.#requireGeneration();
     try {
@@ -218,7 +218,7 @@ export class Connection {
     } catch (error) {
       if (!isSessionExpired(error)) throw error;
       this.#options.logger.info("session expired, connecting again", { server: this.definition.name });
-      await this.#replace(generation, options.signal);
+      await this.#replace(generation, signalOf(options));
     }
     const request = make();
     try {
@@ -304,11 +304,11 @@ export class Connection {
    * Asks the user to grant what a rejected request needs, and returns whether it was granted. If no one can be asked,
    * the next sign-in requests it.
    */
-  async #stepUp(error: unknown, signal: AbortSignal | undefined): Promise<boolean> {
+  async #stepUp(error: unknown, options: RequestOptions): Promise<boolean> {
     if (!(await this.#signingIn.mayStepUp(error))) return false;
     await this.#join(
       runOutsideChannels(() => this.#signingIn.signIn()),
-      signal,
+      signalOf(options),
     );
     return true;
   }
@@ -385,7 +385,8 @@ export class Connection {
     try {
       return await this.#conversation.send(generation, request, options);
     } catch (error) {
-      if (this.#lifetime.signal.aborted && !options.signal?.aborted) throw this.#lifetime.signal.reason;
+      if (this.#lifetime.signal.aborted && !options.signal?.aborted && !options.ending?.hasPassed)
+        throw this.#lifetime.signal.reason;
       const what = this.#conversation.describe(request.method);
       if (generation.hasSession && isSessionExpired(error)) {
         generation.isExpired = true;

@@ -6,6 +6,7 @@ import {
   type Logger,
   messageOf,
   printable,
+  signalOf,
   sleep,
   startDeadline,
   type ToolCallOptions,
@@ -106,20 +107,21 @@ export class Conversation {
     request: OutgoingRequest,
     options: RequestOptions,
   ): Promise<Record<string, unknown>> {
-    const { signal } = options;
+    const { signal, ending } = options;
     const { method } = request;
     const timeoutMs = callTimeoutOf(this.#options.definition, options.timeoutMs);
     const what = this.describe(method);
     if (signal?.aborted) throw abortError(signal, what);
+    if (ending?.hasPassed) throw abortError(ending, what);
     checkRevision(generation, method);
     const channel = options.channel ?? currentChannel() ?? this.#options.channel;
     const asking = ASKING_METHODS.has(method);
     const takesTurns = asking && this.#mayTakeTurns(generation);
     if (takesTurns) {
-      if (this.#hasAsked || this.#options.definition.asks === true) await this.#takeTurn(channel, signal, what);
+      if (this.#hasAsked || this.#options.definition.asks === true) await this.#takeTurn(channel, signalOf(options), what);
       else this.#table.begin(channel);
     }
-    const deadline = startDeadline({ what, timeoutMs, signal, hint: TIMEOUT_HINT });
+    const deadline = startDeadline({ what, timeoutMs, signal, ending, hint: TIMEOUT_HINT });
     const tool = method === "tools/call" ? String(request.params.name) : undefined;
     const call: Call = { channel, tool, deadline, questions: 0, open: new Set() };
     const token = `trunkline-${++this.#lastToken}`;

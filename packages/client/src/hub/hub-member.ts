@@ -8,6 +8,7 @@ import {
   type ToolCallResult,
   TrunklineError,
   toTrunklineError,
+  signalOf,
 } from "@trunkline/core";
 import { buildParamHeaders, RPC_CODES, readParamHeaders } from "@trunkline/protocol";
 import { authenticateResult, SIGN_IN_TOOL, signInElsewhere, withdrawnBy } from "../auth/sign-in-tool.js";
@@ -191,8 +192,10 @@ export class HubMember {
   }
 
   /** Lets the caller's user sign in. Rejects with `AUTH_REQUIRED` and what to do if they cannot be asked. */
-  async #authenticate({ channel, signal }: HubCallOptions): Promise<ToolCallResult> {
+  async #authenticate(options: HubCallOptions): Promise<ToolCallResult> {
     const { name, connection } = this;
+    const { channel } = options;
+    const signal = signalOf(options);
     const ask = (channel ?? currentChannel() ?? this.#options.asking.channel)?.signIn;
     const cannotAsk = ask === undefined && this.#options.signingIn.signIn === undefined;
     try {
@@ -310,7 +313,7 @@ export class HubMember {
     // Checked when the request is built: connecting lists the tools again.
     const request = () => this.#requireNotHeld(typeof source === "function" ? source() : source);
     const channel = options.channel ?? currentChannel();
-    const connection = this.#mayIsolate(channel) ? await this.#isolatedFor(channel, options.signal) : this.connection;
+    const connection = this.#mayIsolate(channel) ? await this.#isolatedFor(channel, signalOf(options)) : this.connection;
     return await connection.request(request, options);
   }
 

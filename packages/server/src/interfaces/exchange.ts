@@ -1,7 +1,7 @@
 // One client request while it is handled: who asks, and how to talk back. The endpoints create exchanges for every
 // revision and transport; the code below them only knows these two types.
 import type { Channel } from "@trunkline/client";
-import type { ToolProgress } from "@trunkline/core";
+import type { Ending, ToolProgress } from "@trunkline/core";
 import type { Era } from "@trunkline/protocol";
 
 /** The principal of an HTTP endpoint's own token, which only the user can read. */
@@ -38,6 +38,8 @@ export interface Exchange {
   readonly channel: Channel;
   /** Aborted when the client cancels or disconnects. */
   readonly signal: AbortSignal;
+  /** The same as `signal`, at less cost; absent if there is only the signal. */
+  readonly ending?: Ending | undefined;
   /** `_meta` of the request, without the protocol's own fields. */
   readonly meta: Readonly<Record<string, unknown>>;
   /** Reports progress to the client; absent if it did not ask for progress. */

@@ -1,6 +1,6 @@
 // An operation: what a pipeline step refers to. Store operations, the server's own operations and every upstream tool
 // share this interface; the validator, `describe`, the reference page and the command's help are derived from it.
-import type { LargeValue, ToolProgress } from "@trunkline/core";
+import type { Ending, LargeValue, ToolProgress } from "@trunkline/core";
 import type { Exchange } from "./exchange.js";
 
 /** Parameters by name, as received or taken from a reference. */
@@ -13,6 +13,28 @@ export interface OperationContext {
   readonly exchange: Exchange;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
+}
+
+/** The context of an operation that runs for an exchange as long as the exchange lasts. */
+export class ExchangeContext implements OperationContext {
+  readonly exchange: Exchange;
+  readonly onProgress: ((progress: ToolProgress) => void) | undefined;
+
+  constructor(exchange: Exchange, onProgress?: ((progress: ToolProgress) => void) | undefined) {
+    this.exchange = exchange;
+    this.onProgress = onProgress;
+  }
+
+  get signal(): AbortSignal {
+    return this.exchange.signal;
+  }
+}
+
+/** How a call of an upstream tool learns that its operation has to end. */
+export function endOf(context: OperationContext): { ending: Ending } | { signal: AbortSignal } {
+  const { ending } = context.exchange;
+  // An operation with its own signal ends when that says so.
+  return ending !== undefined && context instanceof ExchangeContext ? { ending } : { signal: context.signal };
 }
 
 /** A content block as in the protocol: text, image, audio, resource, link, or an unknown type. */

@@ -60,7 +60,7 @@ export async function grepDocuments(
 export async function getDocuments(
   calls: StoreCalls,
   params: Params & { readonly documents?: readonly DocumentRef[] | undefined },
-  { limits, ...context }: OperationContext & { readonly limits?: FileLimits | undefined },
+  { context, limits }: { readonly context: OperationContext; readonly limits?: FileLimits | undefined },
 ): Promise<Readonly<Record<string, unknown>>> {
   const { documents = [], hash, path, ...rest } = params;
   if (hash !== undefined || path !== undefined) {

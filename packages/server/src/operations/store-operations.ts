@@ -4,7 +4,13 @@
 import { join } from "node:path";
 import { type FileLimits, type ParameterSet, param, type StoreOperation, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
-import type { Operation, OperationContext, OperationKind, Params } from "../interfaces/operation.js";
+import {
+  ExchangeContext,
+  type Operation,
+  type OperationContext,
+  type OperationKind,
+  type Params,
+} from "../interfaces/operation.js";
 import type { NamedPath } from "./allowed-paths.js";
 import { define } from "./define.js";
 import type { SessionParam, StoreCalls } from "./store-calls.js";
@@ -83,7 +89,7 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
       const result =
         params.documents === undefined
           ? await calls.run("get", lookedUp(params), { context, limits })
-          : await getDocuments(calls, params as Parameters<typeof getDocuments>[1], { ...context, limits });
+          : await getDocuments(calls, params as Parameters<typeof getDocuments>[1], { context, limits });
       const wantsContent = [params.include_content, params.lines, params.bytes, params.symbol, params.outputPath];
       return wantsContent.some((given) => given !== undefined && given !== false)
         ? result
@@ -103,7 +109,7 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
   watch: {
     // The operation continues after the answer is sent, so nothing receives its progress.
     run: async ({ calls, params, context, client, limits }) =>
-      await calls.run("watch", params, { context: { ...context, onProgress: undefined }, client, limits }),
+      await calls.run("watch", params, { context: new ExchangeContext(context.exchange), client, limits }),
   },
   restore: { run: restoreWithPermission },
 };

@@ -11,7 +11,14 @@ import {
   TrunklineError,
 } from "@trunkline/core";
 import { isDeeperThan, MAX_MESSAGE_DEPTH } from "@trunkline/protocol";
-import type { ContentBlock, Operation, OperationKind, OperationOutcome, Params } from "../interfaces/operation.js";
+import {
+  type ContentBlock,
+  endOf,
+  type Operation,
+  type OperationKind,
+  type OperationOutcome,
+  type Params,
+} from "../interfaces/operation.js";
 
 const LONGEST_SUMMARY = 160;
 
@@ -26,9 +33,10 @@ export function upstreamOperation(hub: Hub, tool: SourcedTool, config: ServerSta
     server: tool.server,
     ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
     validate: (params) => checked(name, tool.inputSchema, params),
-    run: async (params, { exchange, signal, onProgress }) => {
+    run: async (params, context) => {
+      const { exchange, onProgress } = context;
       const { channel, meta } = exchange;
-      const options: HubCallOptions = { signal, channel, acceptLarge: true };
+      const options: HubCallOptions = { ...endOf(context), channel, acceptLarge: true };
       if (onProgress !== undefined) options.onProgress = onProgress;
       if (Object.keys(meta).length > 0) options.meta = meta;
       const result = await hub.callTool(tool.server, tool.tool, params, options);

@@ -9,7 +9,14 @@ import {
   wholeOf,
 } from "@trunkline/core";
 import type { Exchange } from "../interfaces/exchange.js";
-import type { ContentBlock, Operation, OperationContext, OperationRegistry, Params } from "../interfaces/operation.js";
+import {
+  type ContentBlock,
+  ExchangeContext,
+  type Operation,
+  type OperationContext,
+  type OperationRegistry,
+  type Params,
+} from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
 import type { RunStep, StepRun } from "../operations/run-operation.js";
 import { type AnswerError, answerError, type ErrorPlace, upstreamFailure } from "./answer-error.js";
@@ -51,10 +58,9 @@ export async function runStep(
 ): Promise<StepOutcome> {
   let operation: Operation | undefined;
   try {
-    const { signal } = env.exchange;
-    if (signal.aborted) throw abortError(signal, step.op);
-    operation = trail.found.get(step.op) ?? (await env.registry.find(step.op, { signal }));
-    if (operation.release !== undefined) operation = await operation.release({ exchange: env.exchange, signal });
+    requireOngoing(env.exchange, step.op);
+    operation = trail.found.get(step.op) ?? (await env.registry.find(step.op, { signal: env.exchange.signal }));
+    if (operation.release !== undefined) operation = await operation.release(new ExchangeContext(env.exchange));
     trail.found.set(step.op, operation);
     env.admit(operation);
     const run = { step, env, trail, place, operation, onProgress };
@@ -80,8 +86,7 @@ function failed(operation: Operation | undefined, error: AnswerError, warnings: 
 
 async function runOnce(run: Run, item: { readonly value: unknown } | undefined): Promise<StepOutcome> {
   const { env, operation, place } = run;
-  const { signal } = env.exchange;
-  const context: OperationContext = { exchange: env.exchange, signal, onProgress: run.onProgress };
+  const context: OperationContext = new ExchangeContext(env.exchange, run.onProgress);
   let warnings: readonly string[] = [];
   const resolve = async () => {
     const resolved = await resolveReferences(run.step.params, scopeOf(run.env, run.trail, item));
@@ -129,7 +134,7 @@ async function runForEach(run: Run): Promise<StepOutcome> {
   let done = 0;
   const worker = async () => {
     for (let index = next++; index < items.length; index = next++) {
-      if (env.exchange.signal.aborted) throw abortError(env.exchange.signal, step.op);
+      requireOngoing(env.exchange, step.op);
       outcomes[index] = await runOnce({ ...run, onProgress: undefined }, { value: items[index] });
       run.onProgress?.({ progress: ++done, total: items.length });
     }
@@ -167,4 +172,10 @@ export function stepProgress(
     last = index + part;
     onProgress({ progress: last, total, ...(progress.message === undefined ? {} : { message: progress.message }) });
   };
+}
+
+/** Throws if the client has cancelled its request or is gone. */
+function requireOngoing(exchange: Exchange, op: string): void {
+  const { ending } = exchange;
+  if (ending === undefined ? exchange.signal.aborted : ending.hasPassed) throw abortError(ending ?? exchange.signal, op);
 }

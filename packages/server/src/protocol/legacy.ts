@@ -1,7 +1,8 @@
 // The legacy era: one client with a handshake and a persistent connection, over stdio or as an HTTP session. The
 // endpoint delivers messages and provides the outlet for each one's replies.
 import { randomUUID } from "node:crypto";
-import { isRecord, type Logger, TrunklineError } from "@trunkline/core";
+import type { Channel } from "@trunkline/client";
+import { Endable, type Ending, isRecord, type Logger, TrunklineError } from "@trunkline/core";
 import {
   clientName,
   DEFAULT_LOG_LEVEL,
@@ -260,7 +261,7 @@ export class LegacyConnection {
       laterOutlet: () => (way.hasEnded ? this.#options.outlet : way),
       onProgress,
     });
-    return { caller: this.#caller, channel, signal: way.signal, meta: foreignMeta(meta), onProgress };
+    return new WayExchange(way, { caller: this.#caller, channel, meta: foreignMeta(meta), onProgress });
   }
 
   async #ask(method: string, params: RpcParams, outlet: Outlet, signal: AbortSignal): Promise<Record<string, unknown>> {
@@ -349,9 +350,8 @@ class RequestWay implements Outlet {
   readonly #outlet: Outlet;
   readonly #onEnd: (answer: OutgoingMessage | undefined) => void;
   #hasEnded = false;
-  #cancelled: Error | undefined;
-  /** Created on demand, as the next one. */
-  #controller: AbortController | undefined;
+  /** Passes when the request is cancelled. */
+  readonly cancelled = new Endable();
   /** Aborted at the end. Only questions need it, and most requests have none. */
   #ended: AbortController | undefined;
 
@@ -360,11 +360,8 @@ class RequestWay implements Outlet {
     this.#onEnd = onEnd;
   }
 
-  /** Aborted when the request is cancelled. */
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled);
-    return this.#controller.signal;
+    return this.cancelled.signal;
   }
 
   get hasEnded(): boolean {
@@ -386,8 +383,7 @@ class RequestWay implements Outlet {
   cancel(reason: Error, answer: OutgoingMessage | undefined): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#cancelled = reason;
-    this.#controller?.abort(reason);
+    this.cancelled.fail(reason);
     this.#onEnd(answer);
   }
 
@@ -396,6 +392,27 @@ class RequestWay implements Outlet {
     this.#hasEnded = true;
     this.#ended?.abort(new TrunklineError("ABORTED", "The call has ended."));
     this.#onEnd(answer);
+  }
+}
+
+/** The exchange of one request. Most never need its signal. */
+class WayExchange implements Exchange {
+  readonly caller: Caller;
+  readonly channel: Channel;
+  readonly ending: Ending;
+  readonly meta: RpcParams;
+  readonly onProgress: Exchange["onProgress"];
+
+  constructor(way: RequestWay, { caller, channel, meta, onProgress }: Omit<Exchange, "signal" | "ending">) {
+    this.caller = caller;
+    this.channel = channel;
+    this.ending = way.cancelled;
+    this.meta = meta;
+    this.onProgress = onProgress;
+  }
+
+  get signal(): AbortSignal {
+    return this.ending.signal;
   }
 }
 

@@ -14,7 +14,7 @@ import {
 import { JsonBytes, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { TaskSupport } from "../interfaces/mcp-service.js";
-import type { Operation, Params } from "../interfaces/operation.js";
+import { ExchangeContext, endOf, type Operation, type Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog } from "../journal/journal.js";
 import { heldOperation } from "../operations/held-operation.js";
@@ -101,12 +101,12 @@ export class DirectSurface {
     const { upstreams, run, log, onResult } = this.#options;
     let wasRun = false;
     try {
-      const { signal } = exchange;
       const hub = upstreams.opened ?? (await upstreams.hub());
-      let operation = this.#known(hub, name) ?? (await this.#find(hub, name, signal));
-      if (operation.release !== undefined) operation = await operation.release({ exchange, signal });
+      let operation = this.#known(hub, name) ?? (await this.#find(hub, name, exchange.signal));
+      const context = new ExchangeContext(exchange);
+      if (operation.release !== undefined) operation = await operation.release(context);
       wasRun = true;
-      const { value } = await run({ operation, params: args, context: { exchange, signal } });
+      const { value } = await run({ operation, params: args, context });
       onResult?.(operation.server ?? "", value as ToolResult); // set by `passing`
       return value as ToolResult;
     } catch (error) {
@@ -290,9 +290,9 @@ function passing(hub: Hub, { server, tool, description, inputSchema, annotations
     schema: inputSchema,
     server,
     validate: (params) => params,
-    run: async (params, { exchange, signal }) => {
-      const { channel, meta, onProgress } = exchange;
-      const options: HubCallOptions = { signal, channel, acceptLarge: true };
+    run: async (params, context) => {
+      const { channel, meta, onProgress } = context.exchange;
+      const options: HubCallOptions = { ...endOf(context), channel, acceptLarge: true };
       if (Object.keys(meta).length > 0) options.meta = meta;
       // If the channel takes progress, it receives it directly.
       if (onProgress !== undefined && channel.progress === undefined) options.onProgress = onProgress;
