@@ -16,14 +16,14 @@ export {
   parseContentIdPrefix,
 } from "./content-id.js";
 export {
-  Endable,
-  type Ending,
-  signalOf,
   abortable,
   abortError,
   type Deadline,
   type DeadlineOptions,
+  Endable,
+  type Ending,
   formatMs,
+  signalOf,
   sleep,
   startDeadline,
   withDeadline,

@@ -295,11 +295,7 @@ class TrunklineService implements Service {
   }
 
   /** Writes one journal line for a call that is not an operation. */
-  async #noted<T extends Raw>(
-    what: string | undefined,
-    exchange: Exchange,
-    work: () => Promise<T>,
-  ): Promise<T> {
+  async #noted<T extends Raw>(what: string | undefined, exchange: Exchange, work: () => Promise<T>): Promise<T> {
     const end = this.#log.begin(what, exchange.caller.name);
     try {
       const result = await work();

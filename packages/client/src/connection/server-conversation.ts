@@ -118,7 +118,8 @@ export class Conversation {
     const asking = ASKING_METHODS.has(method);
     const takesTurns = asking && this.#mayTakeTurns(generation);
     if (takesTurns) {
-      if (this.#hasAsked || this.#options.definition.asks === true) await this.#takeTurn(channel, signalOf(options), what);
+      if (this.#hasAsked || this.#options.definition.asks === true)
+        await this.#takeTurn(channel, signalOf(options), what);
       else this.#table.begin(channel);
     }
     const deadline = startDeadline({ what, timeoutMs, signal, ending, hint: TIMEOUT_HINT });

@@ -4,11 +4,11 @@ import {
   isTrunklineError,
   matchesGlob,
   type SourcedTool,
+  signalOf,
   type ToolCallOptions,
   type ToolCallResult,
   TrunklineError,
   toTrunklineError,
-  signalOf,
 } from "@trunkline/core";
 import { buildParamHeaders, RPC_CODES, readParamHeaders } from "@trunkline/protocol";
 import { authenticateResult, SIGN_IN_TOOL, signInElsewhere, withdrawnBy } from "../auth/sign-in-tool.js";
@@ -313,7 +313,9 @@ export class HubMember {
     // Checked when the request is built: connecting lists the tools again.
     const request = () => this.#requireNotHeld(typeof source === "function" ? source() : source);
     const channel = options.channel ?? currentChannel();
-    const connection = this.#mayIsolate(channel) ? await this.#isolatedFor(channel, signalOf(options)) : this.connection;
+    const connection = this.#mayIsolate(channel)
+      ? await this.#isolatedFor(channel, signalOf(options))
+      : this.connection;
     return await connection.request(request, options);
   }
 

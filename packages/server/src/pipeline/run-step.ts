@@ -177,5 +177,6 @@ export function stepProgress(
 /** Throws if the client has cancelled its request or is gone. */
 function requireOngoing(exchange: Exchange, op: string): void {
   const { ending } = exchange;
-  if (ending === undefined ? exchange.signal.aborted : ending.hasPassed) throw abortError(ending ?? exchange.signal, op);
+  if (ending === undefined ? exchange.signal.aborted : ending.hasPassed)
+    throw abortError(ending ?? exchange.signal, op);
 }
