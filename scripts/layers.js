@@ -111,7 +111,7 @@ export const LAYERS = {
   cli: {
     message: "cli imports the other packages; the native libraries it declares are only for the bundle.",
     imports: [
-      "@trunkline/*",
+      ...["agent", "client", "core", "protocol", "server", "store"].map((name) => `@trunkline/${name}`),
       "@trunkline/client/*",
       "@trunkline/core/*",
       "@trunkline/server/*",
