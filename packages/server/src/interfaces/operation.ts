@@ -30,11 +30,12 @@ export class ExchangeContext implements OperationContext {
   }
 }
 
-/** How a call of an upstream tool learns that its operation has to end. */
-export function endOf(context: OperationContext): { ending: Ending } | { signal: AbortSignal } {
+/** Ends a call of an upstream tool together with its operation. */
+export function endWith(context: OperationContext, options: { ending?: Ending; signal?: AbortSignal }): void {
   const { ending } = context.exchange;
   // An operation with its own signal ends when that says so.
-  return ending !== undefined && context instanceof ExchangeContext ? { ending } : { signal: context.signal };
+  if (ending !== undefined && context instanceof ExchangeContext) options.ending = ending;
+  else options.signal = context.signal;
 }
 
 /** A content block as in the protocol: text, image, audio, resource, link, or an unknown type. */

@@ -13,7 +13,7 @@ import {
 import { isDeeperThan, MAX_MESSAGE_DEPTH } from "@trunkline/protocol";
 import {
   type ContentBlock,
-  endOf,
+  endWith,
   type Operation,
   type OperationKind,
   type OperationOutcome,
@@ -36,7 +36,8 @@ export function upstreamOperation(hub: Hub, tool: SourcedTool, config: ServerSta
     run: async (params, context) => {
       const { exchange, onProgress } = context;
       const { channel, meta } = exchange;
-      const options: HubCallOptions = { ...endOf(context), channel, acceptLarge: true };
+      const options: HubCallOptions = { channel, acceptLarge: true };
+      endWith(context, options);
       if (onProgress !== undefined) options.onProgress = onProgress;
       if (Object.keys(meta).length > 0) options.meta = meta;
       const result = await hub.callTool(tool.server, tool.tool, params, options);

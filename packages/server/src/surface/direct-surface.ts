@@ -14,7 +14,7 @@ import {
 import { JsonBytes, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { TaskSupport } from "../interfaces/mcp-service.js";
-import { ExchangeContext, endOf, type Operation, type Params } from "../interfaces/operation.js";
+import { ExchangeContext, endWith, type Operation, type Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog } from "../journal/journal.js";
 import { heldOperation } from "../operations/held-operation.js";
@@ -292,7 +292,8 @@ function passing(hub: Hub, { server, tool, description, inputSchema, annotations
     validate: (params) => params,
     run: async (params, context) => {
       const { channel, meta, onProgress } = context.exchange;
-      const options: HubCallOptions = { ...endOf(context), channel, acceptLarge: true };
+      const options: HubCallOptions = { channel, acceptLarge: true };
+      endWith(context, options);
       if (Object.keys(meta).length > 0) options.meta = meta;
       // If the channel takes progress, it receives it directly.
       if (onProgress !== undefined && channel.progress === undefined) options.onProgress = onProgress;
