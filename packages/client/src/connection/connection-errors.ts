@@ -14,8 +14,8 @@ import { usesSignIn } from "../auth/server-auth.js";
 import { hintToSignIn } from "../auth/sign-in-errors.js";
 import type { HttpServer, ServerDefinition } from "../config/loaded-config.js";
 import { HttpError, InsufficientScopeError, StreamEndedError } from "../wire/http-errors.js";
+import { WireClosedError } from "../wire/message-wire.js";
 import type { ProcessExit } from "../wire/stdio-wire.js";
-import { WireClosedError } from "../wire/wire.js";
 import type { ServerState } from "./connection-options.js";
 import { exitData, exitText, linesText } from "./crash-report.js";
 

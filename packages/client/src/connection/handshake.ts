@@ -20,7 +20,7 @@ import {
 } from "@trunkline/protocol";
 import type { Abilities } from "../channel/channel.js";
 import { HttpError, InsufficientScopeError } from "../wire/http-errors.js";
-import { type Wire, WireClosedError } from "../wire/wire.js";
+import { type Wire, WireClosedError } from "../wire/message-wire.js";
 import { networkCodeOf } from "./connection-errors.js";
 import type { ClientInfo } from "./connection-options.js";
 import type { RpcSession } from "./rpc-session.js";

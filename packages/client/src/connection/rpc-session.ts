@@ -20,7 +20,13 @@ import {
 import type { Abilities, Question } from "../channel/channel.js";
 import type { Call } from "../channel/in-flight.js";
 import { largeOf } from "../results/large-messages.js";
-import { type SendOptions, type Wire, WireClosedError, type WireListener, type WireMessage } from "../wire/wire.js";
+import {
+  type SendOptions,
+  type Wire,
+  WireClosedError,
+  type WireListener,
+  type WireMessage,
+} from "../wire/message-wire.js";
 import { ProgressLimit } from "./progress-limit.js";
 import { type Subscription, type SubscriptionFilter, Subscriptions } from "./subscriptions.js";
 

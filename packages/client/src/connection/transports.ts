@@ -5,9 +5,9 @@ import type { ServerAuth } from "../auth/server-auth.js";
 import type { HttpServer, ServerDefinition, StdioServer } from "../config/loaded-config.js";
 import type { LargeMessages } from "../results/large-messages.js";
 import { HttpSseWire } from "../wire/http-sse-wire.js";
+import type { Wire } from "../wire/message-wire.js";
 import { StdioWire } from "../wire/stdio-wire.js";
 import { StreamableHttpWire } from "../wire/streamable-http-wire.js";
-import type { Wire } from "../wire/wire.js";
 import { type RunPlaces, runFolder, withoutForeignPrograms } from "./run-folder.js";
 import { serverEnvironment } from "./server-environment.js";
 

@@ -6,8 +6,8 @@ import { LARGE_MESSAGE_BYTES, type LargeMessages, messagesIn } from "../results/
 import { GrowingBytes } from "./growing-bytes.js";
 import type { BodyReader } from "./http-body.js";
 import { SkippedMessage } from "./line-splitter.js";
+import type { WireMessage } from "./message-wire.js";
 import { Pace } from "./pace.js";
-import type { WireMessage } from "./wire.js";
 
 export interface MessageLimits {
   readonly maxMessageBytes: number;

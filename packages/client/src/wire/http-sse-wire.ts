@@ -7,8 +7,8 @@ import { type BodyReader, IGNORED_BODY } from "./http-body.js";
 import { HttpClient, type HttpExchange, type HttpHeaders, type HttpResponse, mediaTypeOf } from "./http-client.js";
 import { EventStreamError, HttpError } from "./http-errors.js";
 import { HttpPosts } from "./http-posts.js";
+import type { Wire, WireListener } from "./message-wire.js";
 import type { HttpWireOptions } from "./streamable-http-wire.js";
-import type { Wire, WireListener } from "./wire.js";
 
 export class HttpSseWire implements Wire {
   readonly hasOwnStreams = false;

@@ -7,7 +7,7 @@ import { EventReader, type EventReaderOptions, isWireMessage, type MessageLimits
 import { type BodyReader, CollectedBody, IGNORED_BODY } from "./http-body.js";
 import { type HttpExchange, type HttpResponse, mediaTypeOf, type ResponseListener } from "./http-client.js";
 import { HttpError, StreamEndedError } from "./http-errors.js";
-import type { WireListener, WireMessage } from "./wire.js";
+import type { WireListener, WireMessage } from "./message-wire.js";
 
 /** What streams need of their wire. */
 export interface StreamHost {

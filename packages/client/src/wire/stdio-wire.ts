@@ -16,6 +16,7 @@ import {
 import spawn from "cross-spawn";
 import { LARGE_MESSAGE_BYTES, type LargeMessages, messagesIn } from "../results/large-messages.js";
 import { LineSplitter } from "./line-splitter.js";
+import type { Wire, WireListener, WireMessage } from "./message-wire.js";
 import { Pace } from "./pace.js";
 import {
   forgetProcessTree,
@@ -24,7 +25,6 @@ import {
   trackProcessTree,
   USES_PROCESS_GROUPS,
 } from "./process-tree.js";
-import type { Wire, WireListener, WireMessage } from "./wire.js";
 
 interface StdioWireOptions {
   command: string;

@@ -21,8 +21,8 @@ import {
 } from "./http-client.js";
 import { HttpError } from "./http-errors.js";
 import { HttpPosts } from "./http-posts.js";
+import type { SendOptions, Wire, WireListener } from "./message-wire.js";
 import { ServerStream, type StreamHost } from "./server-stream.js";
-import type { SendOptions, Wire, WireListener } from "./wire.js";
 
 export interface HttpWireOptions extends HttpClientOptions, MessageLimits {}
 

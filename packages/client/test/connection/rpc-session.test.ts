@@ -6,7 +6,7 @@ import type { Abilities } from "../../src/channel/channel.js";
 import type { Call } from "../../src/channel/in-flight.js";
 import { RpcSession, type SessionListener } from "../../src/connection/rpc-session.js";
 import { LargeMessages, messagesIn } from "../../src/results/large-messages.js";
-import type { Wire, WireListener, WireMessage } from "../../src/wire/wire.js";
+import type { Wire, WireListener, WireMessage } from "../../src/wire/message-wire.js";
 
 class RecordingWire implements Wire {
   readonly hasOwnStreams: boolean;

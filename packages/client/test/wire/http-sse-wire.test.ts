@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { EventStreamError, isOtherTransport } from "../../src/wire/http-errors.js";
 import { HttpSseWire } from "../../src/wire/http-sse-wire.js";
+import type { Wire } from "../../src/wire/message-wire.js";
 import type { HttpWireOptions } from "../../src/wire/streamable-http-wire.js";
-import type { Wire } from "../../src/wire/wire.js";
 import { Told } from "../hub/told.js";
 import { call, EVENTS, eventOf, Heard, listen, note, optionsFor, type Received, result } from "./wire-support.js";
 

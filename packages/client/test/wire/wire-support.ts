@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import type { RpcId } from "@trunkline/protocol";
 import { onTestFinished } from "vitest";
 import { LargeMessages } from "../../src/results/large-messages.js";
+import type { WireListener, WireMessage } from "../../src/wire/message-wire.js";
 import type { HttpWireOptions } from "../../src/wire/streamable-http-wire.js";
-import type { WireListener, WireMessage } from "../../src/wire/wire.js";
 import { Told } from "../hub/told.js";
 
 export interface Received {
