@@ -41,7 +41,7 @@ describe("secrets in a URL", () => {
     "https://example.com:8443/api/v2025-06-18/model-context-protocol/streamable-http",
     "http://[::1]:3000/mcp",
     "http://127.0.0.1:7411/mcp",
-    "https://registry.npmjs.org/@modelcontextprotocol/server-everything",
+    "https://packages.example.com/@modelcontextprotocol/server-everything",
     "https://mcp.example.com/organizations/my-organisation-name/projects/main",
     "https://mcp-server-production-eu-west-1.internal.example.com/mcp",
   ])("%s has none", (url) => {

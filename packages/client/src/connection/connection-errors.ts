@@ -164,7 +164,7 @@ export function networkCodeOf(error: unknown): string | undefined {
   return systemCodeOf(error);
 }
 
-/** Fetch reports a blocked port only in its message. */
+/** A blocked port shows only in the message. */
 function isBlockedPort(error: unknown): boolean {
   return error instanceof Error && (error.message === "bad port" || isBlockedPort(error.cause));
 }
@@ -193,7 +193,7 @@ function networkFailure(error: unknown, { name, url }: HttpServer): Explanation 
     return { code: "CONNECTION_FAILED", message: `${at} cannot be reached (${code}).`, hint, cause: "unreachable" };
   }
   if (isBlockedPort(error)) {
-    const hint = "Fetch blocks ports of other protocols: have the server listen on another one.";
+    const hint = "Trunkline does not talk to ports of other protocols: have the server listen on another one.";
     return {
       code: "CONNECTION_FAILED",
       message: `${at} cannot be reached: its port is blocked.`,
