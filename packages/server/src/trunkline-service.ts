@@ -1,6 +1,6 @@
 // The service behind every endpoint: combines surface, prompts and resources.
 import type { Root } from "@trunkline/client";
-import { isRecord, type Logger, messageOf } from "@trunkline/core";
+import { isRecord, LOCAL_PRINCIPAL, type Logger, messageOf } from "@trunkline/core";
 import { isLogLevel, JsonBytes, RPC_CODES, RpcError } from "@trunkline/protocol";
 import { complete } from "./completions.js";
 import { createCompositeTools, echoTool } from "./composite/composite-tools.js";
@@ -9,7 +9,8 @@ import type { Caller, Exchange } from "./interfaces/exchange.js";
 import type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./interfaces/mcp-service.js";
 import type { Params } from "./interfaces/operation.js";
 import type { ServedTool, ToolResult } from "./interfaces/served-tool.js";
-import { CallLog, type Journal, type TokenAccount } from "./journal/journal.js";
+import { CallLog, DEFINITION_NEWS, type Journal, type TokenAccount } from "./journal/journal.js";
+import type { ToolUsage } from "./journal/tool-usage.js";
 import { createRegistry, type ServerRegistry } from "./operations/operation-registry.js";
 import { createRunner, type Policies } from "./operations/run-operation.js";
 import type { AccessOptions } from "./operations/store-calls.js";
@@ -49,6 +50,8 @@ export interface ServiceOptions extends AccessOptions {
   readonly cacheFolder?: string | undefined;
   readonly journal?: Journal | undefined;
   readonly account?: TokenAccount | undefined;
+  /** Which tools were used in earlier sessions. */
+  readonly usage?: ToolUsage | undefined;
 }
 
 /** A service. Closing it does not close its backends. */
@@ -122,8 +125,10 @@ class TrunklineService implements Service {
       serverNames: () => this.#upstreams.opened?.serverNames() ?? [],
       denialHint: options.denialHint,
       log: this.#log,
-      onOutcome: ({ server }, { blocks }) => {
-        if (server !== undefined) this.#resources.routes.note(server, blocks);
+      onOutcome: ({ server, name }, { blocks, isError }, { exchange }) => {
+        if (server === undefined) return;
+        this.#resources.routes.note(server, blocks);
+        if (isError !== true) options.usage?.note(name, exchange.caller.principal);
       },
     });
     this.#registry = createRegistry({
@@ -296,7 +301,7 @@ class TrunklineService implements Service {
 
   /** Writes one journal line for a call that is not an operation. */
   async #noted<T extends Raw>(what: string | undefined, exchange: Exchange, work: () => Promise<T>): Promise<T> {
-    const end = this.#log.begin(what, exchange.caller.name);
+    const end = this.#log.begin(what, exchange.caller);
     try {
       const result = await work();
       end({ value: result, ...(result.isError === true ? { code: "INVALID_ARGUMENT" } : {}) });
@@ -335,8 +340,9 @@ class TrunklineService implements Service {
   #onDefinitions(server: string, news: readonly DefinitionNews[]): void {
     for (const { kind, name, change } of news) {
       const what = kind === "instructions" ? `${server} instructions` : `${server}.${name}`;
-      const how = { new: "new definition", wording: "changed definition", held: "held definition" };
-      if (change !== "approved") this.#log.note(what, how[change], change === "held" ? { code: "HELD" } : {});
+      if (change === "approved") continue;
+      const client = { name: DEFINITION_NEWS[change], principal: LOCAL_PRINCIPAL };
+      this.#log.note(what, client, change === "held" ? { code: "HELD" } : {});
     }
   }
 

@@ -5,7 +5,14 @@ import type { LoadedConfig } from "@trunkline/client/config";
 import { fileReason, isWithin, messageOf } from "@trunkline/core";
 import { LATEST_PROTOCOL_VERSION } from "@trunkline/protocol";
 import { type Backends, createService, type Exchange, type Service, type ServiceOptions } from "@trunkline/server";
-import { FileJournal, FileTokenAccount, journalFolder, type TokenAccount } from "@trunkline/server/journal";
+import {
+  FileJournal,
+  FileTokenAccount,
+  journalFolder,
+  type TokenAccount,
+  ToolUsage,
+  workspaceKey,
+} from "@trunkline/server/journal";
 import type { CommandContext } from "../terminal/context.js";
 import type { App } from "./app.js";
 import { cacheFolder, projectPromptFolder, promptFolders, withHome, workspaceOf } from "./folders.js";
@@ -64,6 +71,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
     cacheFolder: cacheFolder(context),
     journal: records.journal,
     account: records.account,
+    usage: records.usage,
   });
   return {
     service,
@@ -152,6 +160,7 @@ function unusableHint({ files }: LoadedConfig): string | undefined {
 interface Records extends AsyncDisposable {
   readonly journal: FileJournal;
   readonly account: TokenAccount;
+  readonly usage: ToolUsage;
 }
 
 /** Writes nothing until there is something to record; if the folder is not writable, prints one line on stderr. */
@@ -164,7 +173,8 @@ function openRecords(app: App, countTokens: boolean): Records {
       context.note(`Calls are not journalled: cannot write to ${folder} (${fileReason(error) ?? messageOf(error)}).`);
     isSaid = true;
   };
-  const journal = new FileJournal({ folder, onProblem });
+  const workspace = workspaceKey(workspaceOf(context).folder ?? context.cwd);
+  const journal = new FileJournal({ folder, workspace, onProblem });
   const tools = async () => {
     const { servers } = await app.config();
     return await directTools(context, new Set(servers.filter(({ disabled }) => !disabled).map(({ name }) => name)));
@@ -172,6 +182,7 @@ function openRecords(app: App, countTokens: boolean): Records {
   const account = new FileTokenAccount({ folder, onProblem, directTools: tools });
   return {
     journal,
+    usage: new ToolUsage({ folder, workspace }),
     // Output that a person reads at a terminal costs no tokens.
     account: countTokens ? account : { add: () => {}, report: () => account.report() },
     [Symbol.asyncDispose]: async () => {

@@ -107,7 +107,7 @@ async function execute(
   { args, exchange, batches }: { args: Params; exchange: Exchange; batches: IdempotentBatches },
 ): Promise<ToolResult> {
   const { signal } = exchange;
-  const end = env.log.begin("execute", exchange.caller.name);
+  const end = env.log.begin("execute", exchange.caller);
   let maxTokens = DEFAULT_MAX_TOKENS;
   let hasBegun = false;
   try {

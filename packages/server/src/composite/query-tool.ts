@@ -51,7 +51,7 @@ async function query(env: CompositeEnvironment, args: Params, exchange: Exchange
     const outcomes = await runSteps(env, steps, exchange);
     return await sendAnswer(env, answerOf(steps, outcomes), { maxTokens, signal });
   } catch (error) {
-    if (!hasBegun) env.log.note("query", exchange.caller.name, { error });
+    if (!hasBegun) env.log.note("query", exchange.caller, { error });
     return await sendError(env, error, { maxTokens, signal, op: "query" });
   }
 }

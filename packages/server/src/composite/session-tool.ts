@@ -49,7 +49,7 @@ async function session(env: CompositeEnvironment, args: Params, exchange: Exchan
       return await sendAnswer(env, { parts, frame: ([only]) => only, isError: true }, budget);
     }
   } catch (error) {
-    if (!hasBegun) env.log.note("session", exchange.caller.name, { error });
+    if (!hasBegun) env.log.note("session", exchange.caller, { error });
     return await sendError(env, error, { signal, op: "session" });
   }
 }

@@ -8,6 +8,8 @@ import { lineOf, listSegments, openForAppending, segmentOf } from "./journal-fil
 export interface FileJournalOptions {
   /** The folder for the files; created when the first line is written. */
   readonly folder: string;
+  /** The workspace that the calls belong to, as in `workspaceKey`. */
+  readonly workspace?: string | undefined;
   /** Called once when lines cannot be written, and again only if a write has succeeded in between. */
   readonly onProblem?: ((error: unknown) => void) | undefined;
   /** The file size at which the next file is started. Default 4 MiB. */
@@ -47,7 +49,7 @@ export class FileJournal implements Journal, AsyncDisposable {
   record(call: CallRecord): void {
     if (this.#closed || this.#waitingBytes > MAX_WAITING_BYTES) return;
     if (this.#isFailing && performance.now() < this.#pausedUntilMs) return;
-    const line = lineOf(call);
+    const line = lineOf(call, this.#options.workspace);
     this.#waiting.push(line);
     this.#waitingBytes += line.length;
     this.#schedule();

@@ -4,7 +4,7 @@
  */
 export { FileJournal, type FileJournalOptions } from "./file-journal.js";
 export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal.js";
-export { journalFolder } from "./journal-files.js";
+export { journalFolder, workspaceKey } from "./journal-files.js";
 export { followJournal, JournalPosition, type ReadJournalOptions, readJournal } from "./read-journal.js";
 export {
   FileTokenAccount,
@@ -15,3 +15,4 @@ export {
 } from "./token-account.js";
 export { countTokens } from "./token-counter.js";
 export type { TokenTotals } from "./token-totals.js";
+export { ToolUsage, type ToolUsageOptions, type ToolUse } from "./tool-usage.js";

@@ -24,6 +24,11 @@ export function journalFolder(home: string, storeFolder: string): string {
   return join(home, "journal", digest.slice(0, 16));
 }
 
+/** Identifies a workspace in the journal without naming its folder. */
+export function workspaceKey(folder: string): string {
+  return createHash("sha256").update(realPathOf(folder)).digest("hex").slice(0, 12);
+}
+
 /** Opens a file for appending, creating it readable only by its owner. Throws `ELOOP` if it is a link. */
 export async function openForAppending(path: string): Promise<FileHandle> {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants;
@@ -58,10 +63,12 @@ const MAX_NAME_CHARS = 200;
  * Formats a call as a line, including the line break. Every call pays for it, so only the numbers are formatted anew: the
  * names are those of the call before, and so is the second.
  */
-export function lineOf(call: CallRecord): string {
-  const { atMs, client, operation, durationMs, sizeBytes, outcome, code } = call;
+export function lineOf(call: CallRecord, workspace: string | undefined = call.workspace): string {
+  const { atMs, client, operation, durationMs, sizeBytes, outcome, code, principal } = call;
   const ms = Math.round(durationMs * 10) / 10;
-  const end = code === undefined ? "}\n" : `,"code":${quoted(code)}}\n`;
+  let end = code === undefined ? "" : `,"code":${quoted(code)}`;
+  if (principal !== undefined) end += `,"principal":${quoted(principal)}`;
+  end += workspace === undefined ? "}\n" : `,"workspace":${quoted(workspace)}}\n`;
   return `{"at":"${timeOf(atMs)}","client":${quoted(client)},"op":${quoted(operation)},"ms":${ms},"bytes":${sizeBytes},"outcome":"${outcome}"${end}`;
 }
 
@@ -93,17 +100,22 @@ function quoted(name: string): string {
   return text;
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** Parses a line; undefined if it is invalid, for example truncated by a full disk. */
 export function parseLine(line: string): CallRecord | undefined {
   const value = parseJson(line);
   if (!isRecord(value)) return undefined;
-  const { at, client, op, ms, bytes, outcome, code } = value;
+  const { at, client, op, ms, bytes, outcome, code, principal, workspace } = value;
   const atMs = typeof at === "string" ? Date.parse(at) : Number.NaN;
   if (Number.isNaN(atMs) || typeof client !== "string" || typeof op !== "string") return undefined;
   if (typeof ms !== "number" || typeof bytes !== "number") return undefined;
   if (outcome !== "ok" && outcome !== "error" && outcome !== "cancelled") return undefined;
-  const call = { atMs, client, operation: op, durationMs: ms, sizeBytes: bytes, outcome } as const;
-  return typeof code === "string" ? { ...call, code } : call;
+  const call: Writable<CallRecord> = { atMs, client, operation: op, durationMs: ms, sizeBytes: bytes, outcome };
+  if (typeof code === "string") call.code = code;
+  if (typeof principal === "string") call.principal = principal;
+  if (typeof workspace === "string") call.workspace = workspace;
+  return call;
 }
 
 /** Shortens a text and removes characters that could affect the terminal that shows it. */

@@ -4,6 +4,7 @@ import {
   isRecord,
   isTrunklineError,
   LargeValue,
+  LOCAL_PRINCIPAL,
   type Logger,
   systemClock,
   toTrunklineError,
@@ -16,6 +17,10 @@ export interface CallRecord {
   readonly atMs: number;
   /** The client's name, as it reports it. */
   readonly client: string;
+  /** Whose client it is, as in `Caller.principal`. Absent for `local`. */
+  readonly principal?: string | undefined;
+  /** The workspace of the process that ran the call, as in `workspaceKey`. Absent in lines of earlier versions. */
+  readonly workspace?: string | undefined;
   /** `search`, or `<server>.<tool>`; `unknown` if there is no such operation. */
   readonly operation: string;
   readonly durationMs: number;
@@ -58,6 +63,19 @@ interface CallLogOptions {
 
 const UNKNOWN_OPERATION = "unknown";
 
+/** What the journal has in place of a client if a line is not a call but news about a tool's definition. */
+export const DEFINITION_NEWS = {
+  new: "new definition",
+  wording: "changed definition",
+  held: "held definition",
+} as const;
+
+/** Who called: the part of `Caller` that is recorded. */
+interface Client {
+  readonly name: string;
+  readonly principal: string;
+}
+
 /** Writes one journal entry and one debug line per call. */
 export class CallLog {
   readonly #options: CallLogOptions;
@@ -70,22 +88,23 @@ export class CallLog {
    * Starts timing a call. The returned function writes its entry. `name` is undefined for an operation that does not
    * exist: the name that a client made up for it is not recorded.
    */
-  begin(name: string | undefined, client: string): (end: CallEnd) => void {
+  begin(name: string | undefined, { name: client, principal: owner }: Client): (end: CallEnd) => void {
     const { journal, logger, clock = systemClock } = this.#options;
     const operation = name ?? UNKNOWN_OPERATION;
+    const principal = owner === LOCAL_PRINCIPAL ? undefined : owner;
     const atMs = clock.now();
     const started = clock.monotonicMs();
     return ({ value, error, code = error === undefined ? undefined : codeOf(error) }) => {
       const durationMs = Math.round(clock.monotonicMs() - started);
       const outcome = code === undefined ? "ok" : code === "ABORTED" ? "cancelled" : "error";
       const sizeBytes = sizeOf(value);
-      journal?.record({ operation, durationMs, sizeBytes, outcome, code, atMs, client });
+      journal?.record({ operation, durationMs, sizeBytes, outcome, code, atMs, client, principal });
       logger?.debug("operation", { operation, durationMs, sizeBytes, outcome, code, client });
     };
   }
 
   /** Writes the entry of a call that ended before any operation ran. */
-  note(name: string | undefined, client: string, end: CallEnd): void {
+  note(name: string | undefined, client: Client, end: CallEnd): void {
     this.begin(name, client)(end);
   }
 }

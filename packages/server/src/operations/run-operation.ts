@@ -20,7 +20,9 @@ export interface RunnerOptions {
   readonly denialHint?: (() => Promise<string | undefined>) | undefined;
   readonly log?: CallLog | undefined;
   /** Called with every outcome. */
-  readonly onOutcome?: ((operation: Operation, outcome: OperationOutcome) => void) | undefined;
+  readonly onOutcome?:
+    | ((operation: Operation, outcome: OperationOutcome, context: OperationContext) => void)
+    | undefined;
 }
 
 export type RunWith = (params: Params) => Promise<OperationOutcome>;
@@ -43,7 +45,7 @@ export type RunStep = (step: StepRun) => Promise<OperationOutcome>;
 export function createRunner(options: RunnerOptions): RunStep {
   const { log, onOutcome } = options;
   return async ({ operation, params, context, around }) => {
-    const end = log?.begin(operation.name, context.exchange.caller.name);
+    const end = log?.begin(operation.name, context.exchange.caller);
     let outcome: OperationOutcome;
     try {
       const run: RunWith = (given) => runOperation(operation, given, { context, options });
@@ -59,7 +61,7 @@ export function createRunner(options: RunnerOptions): RunStep {
       value: blocks.length === 0 ? value : [value, blocks],
       ...(outcome.isError === true ? { code: "UPSTREAM" } : {}),
     });
-    onOutcome?.(operation, outcome);
+    onOutcome?.(operation, outcome, context);
     return outcome;
   };
 }

@@ -66,7 +66,7 @@ export async function runStep(
     const run = { step, env, trail, place, operation, onProgress };
     return step.forEach === undefined ? await runOnce(run, undefined) : await runForEach(run);
   } catch (error) {
-    env.log.note(operation?.name, env.exchange.caller.name, { error });
+    env.log.note(operation?.name, env.exchange.caller, { error });
     return failed(operation, answerError(error, { ...place, op: step.op }));
   }
 }

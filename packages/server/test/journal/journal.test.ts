@@ -15,7 +15,7 @@ import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FileJournal } from "../../src/journal/file-journal.js";
-import type { CallRecord } from "../../src/journal/journal.js";
+import { CallLog, type CallRecord } from "../../src/journal/journal.js";
 import { followJournal, readJournal } from "../../src/journal/read-journal.js";
 
 let base: string;
@@ -65,6 +65,19 @@ describe("the journal", () => {
     expect(calls).toEqual([
       call("search", { durationMs: 12.3 }),
       call("github.create_issue", { durationMs: 12.3, outcome: "error", code: "UPSTREAM" }),
+    ]);
+  });
+
+  it("records the workspace, and the principal unless it is the user at this machine", async () => {
+    const journal = new FileJournal({ folder, workspace: "0123456789ab" });
+    const log = new CallLog({ journal });
+    log.note("git.log", { name: "tester 1.0", principal: "local" }, {});
+    log.note("git.log", { name: "tester 1.0", principal: "ci" }, {});
+    await journal.close();
+    const { calls } = await readJournal({ folder, limit: 10 });
+    expect(calls.map(({ workspace, principal }) => ({ workspace, principal }))).toEqual([
+      { workspace: "0123456789ab", principal: undefined },
+      { workspace: "0123456789ab", principal: "ci" },
     ]);
   });
 
