@@ -42,6 +42,7 @@ export {
 } from "./program-file.js";
 export { adviceOnRelativeWords } from "./relative-words.js";
 export type { PathSettings } from "./settings.js";
+export type { ClientSurface, SurfaceSettings } from "./surface-settings.js";
 export { approvalsIn, TrustStore, type TrustSubject } from "./trusted-files.js";
 export { type ConfigWatch, watchConfig } from "./watch.js";
 export { type ServerEntry, toDialect } from "./written-entry.js";

@@ -112,7 +112,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     foreignFolders: foreign,
     servers,
     rejected: files.flatMap(({ rejected }) => rejected),
-    settings: mergeSettings(files.map(({ settings }) => settings)),
+    settings: mergeSettings(files.map(({ settings, config }) => ({ ...settings, scope: config.scope }))),
     diagnostics,
     secrets: [...secrets],
   };

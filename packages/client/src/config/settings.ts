@@ -1,8 +1,15 @@
-// Settings other than servers: policy, what `download` can reach, and what agents can do without asking.
+// Settings other than servers: policy, what `download` can reach, what agents can do without asking, and what they see.
 import { isAbsolute } from "node:path";
 import { nearestNames } from "@trunkline/core";
 import type { ConfigScope, Diagnostic } from "./loaded-config.js";
 import type { PolicyRules, PolicyVerdict } from "./policy.js";
+import {
+  type MergedSurface,
+  mergeSurface,
+  readFavourites,
+  readSurface,
+  type SurfaceSettings,
+} from "./surface-settings.js";
 import { type ConfigNode, kindOf, memberOf, textOf } from "./tree.js";
 
 export interface FileSettings {
@@ -12,6 +19,9 @@ export interface FileSettings {
   /** Globs of tools that agents can call without asking, even if the tools make changes. */
   readonly agentAllow?: readonly string[];
   readonly paths?: PathSettings;
+  readonly surface?: SurfaceSettings;
+  /** Globs of tools that are always listed. */
+  readonly favourites?: readonly string[];
 }
 
 /** Files and folders that clients can use besides the workspace. */
@@ -28,8 +38,8 @@ export const UNKNOWN_RULES: PolicyRules = { "*.*": "deny" };
 const VERDICTS: readonly PolicyVerdict[] = ["allow", "ask", "deny"];
 
 /**
- * Reads `policy`, `download`, `agent` and `paths`. An unreadable rule denies, so anything meant to be restricted stays
- * restricted.
+ * Reads `policy`, `download`, `agent`, `paths`, `surface` and `favourites`. An unreadable rule denies, so anything meant
+ * to be restricted stays restricted.
  */
 export function readSettings(
   root: ConfigNode,
@@ -53,12 +63,16 @@ export function readSettings(
   }
   const agentAllow = readAgentAllow(memberOf(root, "agent"), scope, warn);
   const paths = readPaths(memberOf(root, "paths"), scope, warn);
+  const surface = readSurface(memberOf(root, "surface"), scope, warn);
+  const favourites = readFavourites(memberOf(root, "favourites"), warn);
   return {
     settings: {
       ...(policy === undefined ? {} : { policy }),
       ...(allowPrivateAddresses === undefined ? {} : { allowPrivateAddresses }),
       ...(agentAllow === undefined ? {} : { agentAllow }),
       ...(paths === undefined ? {} : { paths }),
+      ...(surface === undefined ? {} : { surface }),
+      ...(favourites === undefined ? {} : { favourites }),
     },
     diagnostics,
   };
@@ -154,7 +168,7 @@ function readPolicy(
 }
 
 /** The settings of all files: every set of rules, strongest file first. */
-export interface ConfigSettings {
+export interface ConfigSettings extends MergedSurface {
   readonly policies: readonly PolicyRules[];
   readonly allowPrivateAddresses: boolean;
   /** Globs of tools that agents can call without asking, from the user's own files. */
@@ -163,7 +177,7 @@ export interface ConfigSettings {
   readonly paths?: PathSettings;
 }
 
-export function mergeSettings(files: readonly FileSettings[]): ConfigSettings {
+export function mergeSettings(files: readonly (FileSettings & { readonly scope: ConfigScope })[]): ConfigSettings {
   const agentAllow = files.flatMap((file) => file.agentAllow ?? []);
   return {
     policies: files.flatMap(({ policy }) => (policy === undefined ? [] : [policy])),
@@ -171,6 +185,7 @@ export function mergeSettings(files: readonly FileSettings[]): ConfigSettings {
       files.find((file) => file.allowPrivateAddresses !== undefined)?.allowPrivateAddresses ?? false,
     ...(agentAllow.length === 0 ? {} : { agentAllow }),
     ...mergePaths(files),
+    ...mergeSurface(files),
   };
 }
 

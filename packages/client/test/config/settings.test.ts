@@ -142,3 +142,89 @@ describe("agent.allow", () => {
     expect(said(config).join("\n")).toContain('"agent');
   });
 });
+
+describe("surface", () => {
+  it("is read from the user's settings", async () => {
+    const surface = {
+      directTokens: 0,
+      favouriteTokens: 500,
+      clients: { "my-agent": "direct", "Cursor*": "composite" },
+    };
+    using place = new Place({ "home/settings.json": { ...servers, surface } });
+    const config = await place.load();
+    expect(config.settings?.surface).toEqual(surface);
+    expect(said(config)).toEqual([]);
+  });
+
+  it("has no effect in a project's file: a repository must not raise what the user pays", async () => {
+    using place = new Place({
+      ".trunkline/settings.json": { ...servers, surface: { directTokens: 900_000 } },
+      "home/settings.json": { surface: { directTokens: 100 } },
+    });
+    const config = await place.load();
+    expect(config.settings?.surface).toEqual({ directTokens: 100 });
+    expect(said(config).join("\n")).toContain('"surface" has an effect only in your own settings');
+  });
+
+  it.each([
+    [1200, undefined, '"surface" is a number, not an object'],
+    [{ directTokens: "1200" }, undefined, '"surface.directTokens" must be a whole number of tokens'],
+    [{ favouriteTokens: -1 }, undefined, '"surface.favouriteTokens" must be a whole number of tokens'],
+    [{ favouriteTokens: 0.5 }, undefined, '"surface.favouriteTokens" must be a whole number of tokens'],
+    [{ directTokens: 1e12 }, undefined, "from 0 to 1000000; the default is used"],
+    [{ directToken: 5 }, undefined, '"surface.directToken" is not a setting; did you mean "directTokens"?'],
+    [{ clients: ["x"] }, undefined, '"surface.clients" is a list, not an object'],
+    [
+      { directTokens: 5, clients: { x: "drect", y: "AUTO" } },
+      { directTokens: 5, clients: { y: "auto" } },
+      'the surface for "x" must be "direct", "composite" or "auto" (did you mean "direct"?)',
+    ],
+  ])("says what is wrong with %j and uses the rest", async (surface, expected, message) => {
+    using place = new Place({ "home/settings.json": { ...servers, surface } });
+    const config = await place.load();
+    expect(config.settings?.surface).toEqual(expected);
+    expect(said(config).join("\n")).toContain(message);
+  });
+});
+
+describe("favourites", () => {
+  it("add up over all files, with the project's apart", async () => {
+    using place = new Place({
+      ".trunkline/settings.json": { ...servers, favourites: ["s.theirs", "s.*"] },
+      "home/settings.json": { favourites: ["s.mine", "docs.*", "s.mine"] },
+    });
+    const config = await place.load();
+    expect(config.settings?.favourites).toEqual(["s.mine", "docs.*"]);
+    expect(config.settings?.projectFavourites).toEqual(["s.theirs", "s.*"]);
+    expect(said(config)).toEqual([]);
+  });
+
+  it("need no servers in the same file", async () => {
+    using place = new Place({ "home/settings.json": { favourites: ["s.mine"] } });
+    const config = await place.load();
+    expect([config.settings?.favourites, said(config)]).toEqual([["s.mine"], []]);
+  });
+
+  it.each([
+    ["s.mine", undefined, '"favourites" is a text, not a list'],
+    [{ "s.mine": true }, undefined, '"favourites" is an object, not a list'],
+    [["search", "s.mine"], ["s.mine"], '"favourites" contains "search"; write a tool as "server.tool"'],
+    [["*", "s.mine"], ["s.mine"], '"favourites" contains "*"; write a tool as "server.tool"'],
+    [[7, null, {}, "s.", ".t", "s.mine"], ["s.mine"], '"favourites" contains a number'],
+    [["s.a\u001b[2J", "s.mine"], ["s.mine"], '"favourites" contains "s.a\\u001b[2J"'],
+    [[`s.${"x".repeat(300)}`, "s.mine"], ["s.mine"], '"favourites" contains a text'],
+  ])("says what is wrong with %j and uses the rest", async (favourites, expected, message) => {
+    using place = new Place({ "home/settings.json": { ...servers, favourites } });
+    const config = await place.load();
+    expect(config.settings?.favourites).toEqual(expected);
+    expect(said(config).join("\n")).toContain(message);
+  });
+
+  it("are limited to 200 entries in a file", async () => {
+    const favourites = Array.from({ length: 300 }, (_, index) => `s.t${index}`);
+    using place = new Place({ ".trunkline/settings.json": { ...servers, favourites } });
+    const config = await place.load();
+    expect(config.settings?.projectFavourites).toHaveLength(200);
+    expect(said(config).join("\n")).toContain('"favourites" has more than 200 entries');
+  });
+});

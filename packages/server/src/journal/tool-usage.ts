@@ -31,8 +31,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const HALF_LIFE_DAYS = 7;
 /** A call this old weighs less than a hundredth of one today. */
 const MAX_AGE_DAYS = 49;
-/** How much of the journal is read at most, newest first: about 50,000 calls. */
-const MAX_READ_BYTES = 8 * 1024 * 1024;
+/** How much of the journal is read at most, newest first: about 25,000 calls. */
+const MAX_READ_BYTES = 4 * 1024 * 1024;
 const BLOCK_BYTES = 256 * 1024;
 /** The journal's own lines are shorter than a kilobyte. */
 const MAX_LINE_CHARS = 4_096;

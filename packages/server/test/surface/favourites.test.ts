@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import { chooseFavourites, type FavouriteOptions } from "../../src/surface/favourites.js";
+
+const tool = (name: string) => {
+  const dot = name.indexOf(".");
+  return { server: name.slice(0, dot), tool: name.slice(dot + 1), name };
+};
+type Tool = ReturnType<typeof tool>;
+
+const often = (weight = 5) => ({ count: 9, days: 3, weight });
+
+function chosen(names: readonly string[], options: Partial<FavouriteOptions<Tool>> = {}) {
+  const tools = names.map(tool);
+  return chooseFavourites({
+    uses: new Map(),
+    tools,
+    servers: [...new Set(tools.map(({ server }) => server))],
+    tokensOf: () => 100,
+    maxTokens: 800,
+    ...options,
+  });
+}
+
+const namesOf = (favourites: ReturnType<typeof chosen>) => favourites.map((each) => each.tool.name);
+
+describe("favourites", () => {
+  it("are tools with at least three uses on two days that are not forgotten", () => {
+    const uses = new Map([
+      ["a.twice", { count: 2, days: 2, weight: 2 }],
+      ["a.one_day", { count: 50, days: 1, weight: 6 }],
+      ["a.enough", { count: 3, days: 2, weight: 2.5 }],
+      ["a.long_ago", { count: 30, days: 9, weight: 0.4 }],
+      ["a.gone", often()],
+    ]);
+    expect(chosen(["a.twice", "a.one_day", "a.enough", "a.long_ago", "a.never"], { uses })).toEqual([
+      { tool: tool("a.enough"), reason: "used", tokens: 100 },
+    ]);
+  });
+
+  it("are the most used ones that fit the limit, listed by name", () => {
+    const uses = new Map([
+      ["a.some", often(2)],
+      ["b.most", often(9)],
+      ["c.more", often(5)],
+    ]);
+    const options = { uses, maxTokens: 250 };
+    expect(namesOf(chosen(["a.some", "b.most", "c.more"], options))).toEqual(["b.most", "c.more"]);
+    expect(namesOf(chosen(["c.more", "b.most", "a.some"], options))).toEqual(["b.most", "c.more"]);
+  });
+
+  it("leave out a tool that does not fit, and use the room for the next", () => {
+    const uses = new Map([
+      ["a.huge", often(9)],
+      ["a.small", often(1)],
+    ]);
+    const tokensOf = ({ name }: Tool) => (name === "a.huge" ? 801 : 50);
+    expect(namesOf(chosen(["a.huge", "a.small"], { uses, tokensOf }))).toEqual(["a.small"]);
+    expect(chosen(["a.huge", "a.small"], { uses, tokensOf, maxTokens: 0 })).toEqual([]);
+  });
+
+  it("do not count the tokens of tools that can no longer fit", () => {
+    const names = Array.from({ length: 500 }, (_, index) => `a.t${index}`);
+    const counted: string[] = [];
+    const tokensOf = ({ name }: Tool) => {
+      counted.push(name);
+      return 200;
+    };
+    expect(chosen(names, { configured: { own: ["*"] }, tokensOf })).toHaveLength(4);
+    expect(counted).toHaveLength(4);
+  });
+
+  it("include what the configuration names, as a name or a glob", () => {
+    const configured = { own: ["git.log", "docs.*", "nowhere.at_all"] };
+    expect(namesOf(chosen(["git.log", "git.push", "docs.find", "docs.read"], { configured }))).toEqual([
+      "docs.find",
+      "docs.read",
+      "git.log",
+    ]);
+  });
+
+  it("prefer the user's choice, then what is used, then the project's choice", () => {
+    const uses = new Map([["b.used", often(9)]]);
+    const configured = { own: ["c.mine"], project: ["a.*", "b.*", "c.*"] };
+    const names = ["a.theirs", "b.used", "c.mine"];
+    const within = (maxTokens: number) =>
+      chosen(names, { uses, configured, maxTokens }).map((each) => [each.tool.name, each.reason]);
+    expect(within(100)).toEqual([["c.mine", "configured"]]);
+    expect(within(200)).toEqual([
+      ["b.used", "used"],
+      ["c.mine", "configured"],
+    ]);
+    expect(within(300)).toEqual([
+      ["a.theirs", "project"],
+      ["b.used", "used"],
+      ["c.mine", "configured"],
+    ]);
+  });
+
+  it("leave out a name that two servers share, even if only one is connected", () => {
+    const uses = new Map([["a.b.pay", often()]]);
+    const options = { uses, configured: { own: ["a.b.*"] } };
+    expect(namesOf(chosen(["a.b.pay"], options))).toEqual(["a.b.pay"]);
+    expect(chosen(["a.b.pay"], { ...options, servers: ["a", "a.b"] })).toEqual([]);
+  });
+
+  it("treat a glob's other characters literally", () => {
+    expect(namesOf(chosen(["a.x", "aXx.y", "__proto__.x"], { configured: { own: ["a.?", "__proto__.x"] } }))).toEqual([
+      "__proto__.x",
+      "a.x",
+    ]);
+  });
+});
