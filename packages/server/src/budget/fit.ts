@@ -1,35 +1,20 @@
-// Fits an answer into its budget. Values that are too large are stored, and the answer contains their beginning and a
-// handle.
+// Fits an answer into its budget. Values that are too large are stored, and the answer contains a part of them and a
+// handle. The results of earlier steps are replaced first.
 import {
   type ContentStore,
   headOf,
-  isContentId,
   isRecord,
   isTrunklineError,
   jsonBytes,
   LargeValue,
   messageOf,
-  type SerializedValue,
-  type Shrunk,
-  shareOut,
-  shrink,
 } from "@trunkline/core";
-import { serializeValue, storeValue } from "./stored-value.js";
+import { type AnswerPart, CuttablePart } from "./cut-part.js";
+import { storeValue } from "./stored-value.js";
 import { isWithinBytes, tokensWithin } from "./tokens.js";
-
-/** The budget of an answer if the caller sets none. */
-export const DEFAULT_MAX_TOKENS = 8_000;
 
 /** The maximum budget: counting more tokens than this would delay other clients. */
 export const MOST_MAX_TOKENS = 200_000;
-
-/** A part of an answer that can be truncated: the result of one step. */
-export interface AnswerPart {
-  readonly op: string;
-  readonly value: unknown;
-  /** Whether the part can be stored and replaced by a handle. Errors cannot. */
-  readonly isStorable: boolean;
-}
 
 /** What an answer includes regardless of its budget. */
 export interface Essence {
@@ -45,7 +30,7 @@ export interface FitOptions {
   readonly frame: (values: readonly unknown[]) => unknown;
   readonly essence?: Essence | undefined;
   readonly maxTokens: number;
-  /** The caller's budget, as hints name it. Default: `maxTokens`, which may be what other blocks have left of it. */
+  /** The budget that the caller set, as hints name it. */
   readonly budget?: number | undefined;
   /** Opens the store for large values; undefined if they are not stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
@@ -73,14 +58,15 @@ export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
   const { parts, frame } = options;
   const maxTokens = Math.min(options.maxTokens, MOST_MAX_TOKENS);
   const hasLarge = parts.some(({ value }) => value instanceof LargeValue);
+  const isTooLong = hasLarge || (options.budget === undefined && parts.some(exceedsOwnBudget));
   const whole = frame(parts.map(standIn));
-  if (!hasLarge && jsonBytes(whole, maxTokens * MOST_BYTES_PER_TOKEN) <= maxTokens * MOST_BYTES_PER_TOKEN) {
+  if (!isTooLong && jsonBytes(whole, maxTokens * MOST_BYTES_PER_TOKEN) <= maxTokens * MOST_BYTES_PER_TOKEN) {
     const text = JSON.stringify(whole);
     if (isWithinBytes(text, maxTokens) || (await tokensWithin(text, maxTokens)) !== undefined) {
       return { value: whole, text };
     }
   }
-  const budget = Math.min(options.budget ?? maxTokens, MOST_MAX_TOKENS);
+  const { budget } = options;
   const canStore = options.store !== undefined;
   const cuttable = parts.map((part) => new CuttablePart(part, { isStorable: canStore && part.isStorable, budget }));
   // Many small parts are truncated as one: a handle for each would take more room than the parts themselves.
@@ -108,6 +94,10 @@ export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
   }
 }
 
+function exceedsOwnBudget({ value, budget }: AnswerPart): boolean {
+  return budget !== undefined && jsonBytes(value, budget.wholeBytes) > budget.wholeBytes;
+}
+
 /** Takes the place of a large value where only the frame around it counts. */
 const LARGE_STAND_IN = {};
 
@@ -116,6 +106,8 @@ function standIn({ value }: AnswerPart): unknown {
 }
 
 interface Candidate extends FittedAnswer {
+  /** Whether every part has all the room it may have. */
+  readonly isFull: boolean;
   /** Parts that the answer has handles for. */
   readonly stored: readonly CuttablePart[];
 }
@@ -156,7 +148,7 @@ async function fitParts(
       } else {
         best = candidate;
         fits = bytes;
-        if (tokens >= maxTokens * GOOD_USE) break;
+        if (candidate.isFull || tokens >= maxTokens * GOOD_USE) break;
         const larger = bytes * Math.min(4, (maxTokens * 0.97) / Math.max(1, tokens));
         bytes = larger < tooLarge ? larger : (fits + tooLarge) / 2;
       }
@@ -202,23 +194,40 @@ async function build(
   { bytes, withHint }: { bytes: number; withHint: boolean },
 ): Promise<Candidate> {
   const around = jsonBytes(frame(parts.map(() => null)), bytes);
-  const shares = shareOut(
-    parts.map((part) => part.bytesWithin(bytes)),
+  const wanted = parts.map((part) => part.wantedBytes(bytes));
+  const shares = latestFirst(
+    wanted.map((want, index) => ({ want, least: Math.min(want, parts[index]?.leastBytes ?? 0) })),
     bytes - around,
   );
+  const isCut = parts.map((part, index) => !part.isWholeWithin(shares[index] ?? 0));
+  const lastCut = isCut.lastIndexOf(true);
   const stored: CuttablePart[] = [];
   const values: unknown[] = [];
   for (const [index, part] of parts.entries()) {
-    const share = shares[index] ?? 0;
-    if (!part.isLarge && part.bytesWithin(share) <= share) values.push(part.value);
+    if (isCut[index] !== true) values.push(part.value);
     else {
-      const cut = await part.cut(share, withHint);
+      // One hint is enough: the other handles work the same way.
+      const cut = await part.cut(shares[index] ?? 0, withHint && index === lastCut);
       if (cut.isStored) stored.push(part);
       values.push(cut.value);
     }
   }
   const value = frame(values);
-  return { value, text: JSON.stringify(value), stored };
+  const isFull = wanted.every((want, index) => (shares[index] ?? 0) >= want);
+  return { value, text: JSON.stringify(value), stored, isFull };
+}
+
+/** Divides `total`: each part gets the least it needs, and the last ones get the rest. */
+function latestFirst(parts: readonly { readonly want: number; readonly least: number }[], total: number): number[] {
+  let left = parts.reduce((rest, { least }) => rest - least, total);
+  const shares = parts.map(({ least }) => least);
+  for (let index = parts.length - 1; index >= 0 && left > 0; index--) {
+    const { want, least } = parts[index] as (typeof parts)[number];
+    const more = Math.min(want - least, left);
+    shares[index] = least + more;
+    left -= more;
+  }
+  return shares;
 }
 
 /** Builds the minimal answer if the budget is too small for the beginning of a value. */
@@ -237,137 +246,14 @@ async function bareHandle(
         { ...level, truncated: true, hash: short },
       ]) {
         const text = JSON.stringify(value);
-        if ((await tokensWithin(text, maxTokens)) !== undefined) return { value, text, stored: [part] };
+        if ((await tokensWithin(text, maxTokens)) !== undefined) return { value, text, stored: [part], isFull: true };
       }
     }
     const value = { ...level, truncated: true };
     const text = JSON.stringify(value);
-    if ((await tokensWithin(text, maxTokens)) !== undefined) return { value, text, stored: [] };
+    if ((await tokensWithin(text, maxTokens)) !== undefined) return { value, text, stored: [], isFull: true };
   }
   const least = levels.at(-1) ?? {};
   const value = Object.keys(least).length === 0 ? { truncated: true } : least;
-  return { value, text: JSON.stringify(value), stored: [] };
-}
-
-/** A part with everything needed to truncate it, computed only once. */
-class CuttablePart {
-  readonly op: string;
-  readonly value: unknown;
-  readonly #isFailure: boolean;
-  readonly #limit: string;
-  #isStorable: boolean;
-  #problem: string | undefined;
-  #serialized: Promise<SerializedValue> | undefined;
-
-  constructor(part: AnswerPart, { isStorable, budget }: { isStorable: boolean; budget: number }) {
-    this.op = part.op;
-    this.value = part.value;
-    this.#isFailure = !part.isStorable;
-    this.#isStorable = isStorable;
-    this.#limit = `Cut to max_tokens (${budget}).`;
-  }
-
-  /** Whether the value is on another thread. */
-  get isLarge(): boolean {
-    return this.value instanceof LargeValue;
-  }
-
-  bytesWithin(limit: number): number {
-    return this.value instanceof LargeValue ? this.value.sizeBytes : jsonBytes(this.value, limit);
-  }
-
-  /** The part as it appears in the joined value: a large one by its handle. */
-  async inJoined(): Promise<unknown> {
-    return this.isLarge ? { truncated: true, ...(await this.handle()) } : this.value;
-  }
-
-  serialized(): Promise<SerializedValue> {
-    this.#serialized ??= serializeValue(this.value);
-    return this.#serialized;
-  }
-
-  /** From now on, the part gets no handle. */
-  refuse(problem: string): void {
-    this.#isStorable = false;
-    this.#problem = problem;
-  }
-
-  async handle(): Promise<{ size: number; hash?: string }> {
-    const { bytes, id } = await this.serialized();
-    return { size: bytes.length, ...(this.#isStorable ? { hash: id } : {}) };
-  }
-
-  /** Returns the beginning of the value within `maxBytes`, marked as truncated. */
-  async cut(maxBytes: number, withHint: boolean): Promise<{ value: unknown; isStored: boolean }> {
-    const failure = this.#isFailure ? cutError(this.value, maxBytes) : undefined;
-    if (failure !== undefined) return { value: failure, isStored: false };
-    const own = this.#ownContent(maxBytes, withHint);
-    if (own !== undefined) return { value: own, isStored: false };
-    const handle = await this.handle();
-    const around = { truncated: true, ...handle, ...(withHint ? { hint: await this.#hint([]) } : {}) };
-    const { head, cuts } = await this.#head(maxBytes - jsonBytes(around, maxBytes) - (withHint ? 60 : 0));
-    const hint = withHint ? { hint: await this.#hint(cuts) } : {};
-    return { value: { ...head, truncated: true, ...handle, ...hint }, isStored: handle.hash !== undefined };
-  }
-
-  /** The rest of a document can be read by the document's own hash, so nothing has to be stored a second time. */
-  #ownContent(maxBytes: number, withHint: boolean): unknown {
-    const { value } = this;
-    if (!isRecord(value) || typeof value.content !== "string") return undefined;
-    if (typeof value.hash !== "string" || !isContentId(value.hash) || !Object.hasOwn(value, "versions"))
-      return undefined;
-    const hint = `${this.#limit} Continue with get {"hash": "${value.hash.slice(0, 12)}", "lines" or "bytes"}, or grep {"pattern": "…", "hash": "${value.hash.slice(0, 12)}"}.`;
-    const marks = { truncated: true, ...(withHint ? { hint } : {}) };
-    const { value: head, cuts } = shrink(value, maxBytes - jsonBytes(marks, maxBytes));
-    if (!isRecord(head) || cuts.some((cut) => !cut.startsWith("content:"))) return undefined;
-    return { ...head, ...marks };
-  }
-
-  async #head(maxBytes: number): Promise<{ head: Readonly<Record<string, unknown>>; cuts: readonly string[] }> {
-    if (maxBytes < 16) return { head: {}, cuts: [] };
-    const { value, cuts }: Shrunk =
-      this.value instanceof LargeValue
-        ? await this.value.shrink(maxBytes - 10)
-        : shrink(this.value, maxBytes - (isRecord(this.value) ? 0 : 10));
-    if (isRecord(value)) return { head: value, cuts };
-    return { head: typeof value === "string" ? { text: value } : { head: value }, cuts };
-  }
-
-  async #hint(cuts: readonly string[]): Promise<string> {
-    const shown = cuts.length === 0 ? "" : ` Here: ${cuts.slice(0, 2).join("; ")}.`;
-    if (!this.#isStorable) {
-      const why = this.#problem === undefined ? "" : ` It could not be stored: ${this.#problem}`;
-      return `${this.#limit} Ask for less, or raise it.${why}${shown}`;
-    }
-    const { id, lines, bytes } = await this.serialized();
-    const range = lines > 1 && bytes.length / lines < 2_000 ? '"lines": "1-200"' : '"bytes": "0-9999"';
-    const short = id.slice(0, 12);
-    return `${this.#limit} The full result is stored: get {"hash": "${short}", ${range}} or grep {"pattern": "…", "hash": "${short}"}.${shown}`;
-  }
-}
-
-/** Truncates a failed step to `maxBytes`: always keeps the code, then the location, then the message, then the rest. */
-function cutError(value: unknown, maxBytes: number): Readonly<Record<string, unknown>> | undefined {
-  if (!isRecord(value) || !isRecord(value.error)) return undefined;
-  const { error, ...beside } = value;
-  const { code, message, hint, stepIndex, path, ...more } = error;
-  if (typeof code !== "string" || typeof message !== "string") return undefined;
-  const cut: Record<string, unknown> = { code };
-  let left = maxBytes - jsonBytes({ error: cut, truncated: true }, maxBytes);
-  const take = (key: string, part: unknown): void => {
-    const bytes = key.length + 4 + jsonBytes(part, Math.max(0, left));
-    if (part === undefined || bytes > left) return;
-    cut[key] = part;
-    left -= bytes;
-  };
-  take("stepIndex", stepIndex);
-  take("path", path);
-  const hintBytes = jsonBytes(hint, maxBytes) + 8;
-  const forMessage = hintBytes < left / 2 ? left - hintBytes : left;
-  const head = headOf(message, forMessage - '"message":"",'.length);
-  if (head !== "") take("message", head);
-  take("hint", hint);
-  for (const [key, part] of Object.entries(more)) if (left > 100) take(key, shrink(part, left - key.length - 8).value);
-  const shown = left > 100 && Object.keys(beside).length > 0 ? shrink(beside, left - 8).value : {};
-  return { ...(isRecord(shown) ? shown : {}), error: cut, truncated: true };
+  return { value, text: JSON.stringify(value), stored: [], isFull: true };
 }

@@ -1,7 +1,9 @@
 // Shared by the composite tools: access to operations, the store and budgets, and how an answer is sent.
 import { type Clock, type ContentStore, isRecord, jsonBytes, LargeValue } from "@trunkline/core";
 import { type BlockGroup, type FittedBlocks, fitBlocks, weighBlocks } from "../budget/blocks.js";
-import { type AnswerPart, DEFAULT_MAX_TOKENS, type Essence, fitAnswer, MOST_MAX_TOKENS } from "../budget/fit.js";
+import type { AnswerPart } from "../budget/cut-part.js";
+import { type Essence, fitAnswer, MOST_MAX_TOKENS } from "../budget/fit.js";
+import { DEFAULT_MAX_TOKENS, stepBudget } from "../budget/step-budget.js";
 import { tokensWithin } from "../budget/tokens.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { ContentBlock, Operation, OperationRegistry } from "../interfaces/operation.js";
@@ -9,6 +11,7 @@ import type { ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog, TokenAccount, TokenUse } from "../journal/journal.js";
 import type { RunStep } from "../operations/run-operation.js";
 import { answerError } from "../pipeline/answer-error.js";
+import type { StepOutcome } from "../pipeline/run-step.js";
 
 /** Where the composite tools look up operations; `session` actions are separate. */
 export interface CompositeRegistry extends OperationRegistry {
@@ -51,6 +54,23 @@ export interface BlockNotes {
   readonly blocks?: FittedBlocks["listed"][number];
 }
 
+/** Describes the result of a step: `value` is what the answer shows of its outcome. */
+export function partOf(
+  op: string,
+  { error, operation }: Pick<StepOutcome, "error" | "operation">,
+  { value, isUsed }: { value: unknown; isUsed: boolean },
+): AnswerPart {
+  if (error !== undefined) return { op, value, isStorable: false };
+  const source = operation?.server !== undefined ? "server" : operation?.name === "describe" ? "describe" : "own";
+  return { op, value, isStorable: true, budget: stepBudget(value, source, isUsed) };
+}
+
+/** What a caller allows: undefined tokens stand for the default. */
+interface AnswerBudget {
+  readonly maxTokens: number | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** An answer before it is fitted into its budget. */
 export interface Answer {
   readonly parts: readonly AnswerPart[];
@@ -71,11 +91,7 @@ export function stepsSchema(required: readonly ("op" | "params")[]): Readonly<Re
 const MOST_WARNINGS = 20;
 
 /** Fits an answer into its budget and turns it into a result. Releases its large values. */
-export async function sendAnswer(
-  env: CompositeEnvironment,
-  answer: Answer,
-  budget: { maxTokens: number; signal: AbortSignal | undefined },
-): Promise<ToolResult> {
+export async function sendAnswer(env: CompositeEnvironment, answer: Answer, budget: AnswerBudget): Promise<ToolResult> {
   try {
     return await fittedAnswer(env, answer, budget);
   } finally {
@@ -88,12 +104,9 @@ function release(value: unknown): void {
   if (value instanceof LargeValue) value.release();
 }
 
-async function fittedAnswer(
-  env: CompositeEnvironment,
-  answer: Answer,
-  budget: { maxTokens: number; signal: AbortSignal | undefined },
-): Promise<ToolResult> {
-  const maxTokens = Math.min(budget.maxTokens, MOST_MAX_TOKENS);
+async function fittedAnswer(env: CompositeEnvironment, answer: Answer, budget: AnswerBudget): Promise<ToolResult> {
+  const given = budget.maxTokens === undefined ? undefined : Math.min(budget.maxTokens, MOST_MAX_TOKENS);
+  const maxTokens = given ?? DEFAULT_MAX_TOKENS;
   const hasBlocks = answer.blocks?.some((blocks) => blocks.length > 0) === true;
   const beside = hasBlocks ? await besideText(env, answer, { maxTokens, signal: budget.signal }) : undefined;
   const notes = answer.parts.map((_, index) => notesOf(beside?.listed[index]));
@@ -102,7 +115,7 @@ async function fittedAnswer(
     frame: (values) => answer.frame(values, notes),
     essence: answer.essence,
     maxTokens: Math.max(1, maxTokens - (beside?.tokens ?? 0)),
-    budget: maxTokens,
+    budget: given,
     store: env.spill ? env.store : undefined,
     now: () => env.clock.now(),
     signal: budget.signal,
@@ -160,9 +173,9 @@ function notesOf(listed: FittedBlocks["listed"][number] | undefined): BlockNotes
 export async function sendError(
   env: CompositeEnvironment,
   thrown: unknown,
-  options: { maxTokens?: number; signal: AbortSignal; op: string },
+  options: { maxTokens?: number | undefined; signal: AbortSignal; op: string },
 ): Promise<ToolResult> {
-  const { maxTokens = DEFAULT_MAX_TOKENS, signal, op } = options;
+  const { maxTokens, signal, op } = options;
   const error = answerError(thrown);
   const value = { error };
   const parts = [{ op, value, isStorable: false }];

@@ -1,6 +1,5 @@
 // `execute`: a batch of operations that can change data.
 import { isRecord, TrunklineError } from "@trunkline/core";
-import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Operation, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
@@ -19,6 +18,7 @@ import {
   type CompositeRegistry,
   type EnvironmentOf,
   listedWarnings,
+  partOf,
   sendAnswer,
   sendError,
   stepsSchema,
@@ -37,6 +37,8 @@ interface Batch {
 
 interface Executed {
   readonly outcomes: readonly StepOutcome[];
+  /** The steps that others have read, by index. */
+  readonly used: readonly boolean[];
   /** Whether any operation that changes data was started. */
   readonly hasRun: boolean;
   /** Why nothing was run. */
@@ -108,11 +110,11 @@ async function execute(
 ): Promise<ToolResult> {
   const { signal } = exchange;
   const end = env.log.begin("execute", exchange.caller);
-  let maxTokens = DEFAULT_MAX_TOKENS;
+  let maxTokens: number | undefined;
   let hasBegun = false;
   try {
     const read = readArguments(args, PARAMETERS, "operations");
-    maxTokens = readMaxTokens(read.max_tokens, DEFAULT_MAX_TOKENS);
+    maxTokens = readMaxTokens(read.max_tokens);
     const batch = readBatch(read);
     const run = async () => {
       hasBegun = true;
@@ -140,7 +142,7 @@ async function execute(
 async function sendAgain(
   env: CompositeEnvironment,
   result: ToolResult,
-  budget: { maxTokens: number; signal: AbortSignal },
+  budget: { maxTokens: number | undefined; signal: AbortSignal },
 ): Promise<ToolResult> {
   const [, ...blocks] = result.content;
   const parts = [{ op: "execute", value: result.structuredContent, isStorable: true }];
@@ -179,7 +181,7 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
   const { operations } = batch;
   if (batch.atomic) {
     const refusal = await requireAllUndoable(env, operations, exchange.signal);
-    if (refusal !== undefined) return { outcomes: [], hasRun: false, refusal };
+    if (refusal !== undefined) return { outcomes: [], used: [], hasRun: false, refusal };
   }
   const log = batch.atomic && !batch.dryRun ? new UndoLog(await env.store(), env.workspace) : undefined;
   const trail = emptyTrail();
@@ -211,7 +213,7 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
     const outcome = await runStep(step, stepEnv, { trail, place, onProgress: progress(index) });
     outcomes.push(outcome);
     if (outcome.error !== undefined && log !== undefined) {
-      return { outcomes, hasRun, undone: { problems: await log.undo() } };
+      return { outcomes, used: [], hasRun, undone: { problems: await log.undo() } };
     }
     if (outcome.error !== undefined && !batch.continueOnError) break;
     const entry = entryOf(step.op, outcome, { value: outcome.value });
@@ -219,7 +221,7 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
     trail.steps.push(record);
     if (step.as !== undefined) trail.names.set(step.as, record);
   }
-  return { outcomes, hasRun };
+  return { outcomes, used: trail.steps.map(({ isUsed }) => isUsed), hasRun };
 }
 
 /** Runs an operation of an atomic batch and records how to undo it. */
@@ -279,16 +281,15 @@ function entryOf(
   return { op, success: true, ...(isPlain ? value : { result: value }), ...notes };
 }
 
-function answerOf({ operations, continueOnError }: Batch, { outcomes, undone, refusal }: Executed): Answer {
+function answerOf({ operations, continueOnError }: Batch, { outcomes, used, undone, refusal }: Executed): Answer {
   if (refusal !== undefined) {
     const part = { op: "execute", value: { error: refusal }, isStorable: false };
     return { parts: [part], frame: ([only]) => only, isError: true, essence: { error: refusal } };
   }
-  const parts = outcomes.map(({ value, error }, index) => ({
-    op: operations[index]?.op ?? "execute",
-    value: error === undefined ? value : { error },
-    isStorable: error === undefined,
-  }));
+  const parts = outcomes.map((outcome, index) => {
+    const value = outcome.error === undefined ? outcome.value : { error: outcome.error };
+    return partOf(operations[index]?.op ?? "execute", outcome, { value, isUsed: used[index] === true });
+  });
   const failed = outcomes.filter(({ error }) => error !== undefined).length;
   const succeeded = undone === undefined ? outcomes.length - failed : 0;
   const problems = undone?.problems ?? [];

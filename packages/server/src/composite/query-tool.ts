@@ -1,19 +1,19 @@
 // `query`: a pipeline of read-only operations.
 import { isRecord, TrunklineError } from "@trunkline/core";
-import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Operation, Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import type { AnswerError } from "../pipeline/answer-error.js";
 import { readArguments, readMaxTokens, readSteps, type Step } from "../pipeline/read-steps.js";
 import { runStep, type StepOutcome, stepProgress } from "../pipeline/run-step.js";
-import { emptyTrail, recordOf } from "../pipeline/step-trail.js";
+import { emptyTrail, recordOf, type Trail } from "../pipeline/step-trail.js";
 import {
   type Answer,
   type BlockNotes,
   type CompositeEnvironment,
   type EnvironmentOf,
   listedWarnings,
+  partOf,
   sendAnswer,
   sendError,
   stepsSchema,
@@ -41,15 +41,15 @@ export function queryTool(envOf: EnvironmentOf): ServedTool {
 
 async function query(env: CompositeEnvironment, args: Params, exchange: Exchange): Promise<ToolResult> {
   const { signal } = exchange;
-  let maxTokens = DEFAULT_MAX_TOKENS;
+  let maxTokens: number | undefined;
   let hasBegun = false;
   try {
     const read = readArguments(args, PARAMETERS, "steps");
-    maxTokens = readMaxTokens(read.max_tokens, DEFAULT_MAX_TOKENS);
+    maxTokens = readMaxTokens(read.max_tokens);
     const steps = readSteps(read.steps, "steps");
     hasBegun = true;
-    const outcomes = await runSteps(env, steps, exchange);
-    return await sendAnswer(env, answerOf(steps, outcomes), { maxTokens, signal });
+    const { outcomes, trail } = await runSteps(env, steps, exchange);
+    return await sendAnswer(env, answerOf(steps, outcomes, trail), { maxTokens, signal });
   } catch (error) {
     if (!hasBegun) env.log.note("query", exchange.caller, { error });
     return await sendError(env, error, { maxTokens, signal, op: "query" });
@@ -61,7 +61,7 @@ async function runSteps(
   env: CompositeEnvironment,
   steps: readonly Step[],
   exchange: Exchange,
-): Promise<readonly StepOutcome[]> {
+): Promise<{ readonly outcomes: readonly StepOutcome[]; readonly trail: Trail }> {
   const trail = emptyTrail();
   const progress = stepProgress(exchange.onProgress, steps.length);
   const stepEnv = { ...env, exchange, admit: admitRead };
@@ -75,7 +75,7 @@ async function runSteps(
     trail.steps.push(record);
     if (step.as !== undefined) trail.names.set(step.as, record);
   }
-  return outcomes;
+  return { outcomes, trail };
 }
 
 function admitRead({ name, kind }: Operation): void {
@@ -89,12 +89,13 @@ function admitRead({ name, kind }: Operation): void {
   });
 }
 
-function answerOf(steps: readonly Step[], outcomes: readonly StepOutcome[]): Answer {
-  const parts = outcomes.map(({ value, error }, index) => ({
-    op: steps[index]?.op ?? "query",
-    value: error === undefined ? value : Array.isArray(value) ? { error, results: value } : { error },
-    isStorable: error === undefined,
-  }));
+function answerOf(steps: readonly Step[], outcomes: readonly StepOutcome[], trail: Trail): Answer {
+  const parts = outcomes.map((outcome, index) => {
+    const { value, error } = outcome;
+    const shown = error === undefined ? value : Array.isArray(value) ? { error, results: value } : { error };
+    const isUsed = trail.steps[index]?.isUsed === true;
+    return partOf(steps[index]?.op ?? "query", outcome, { value: shown, isUsed });
+  });
   const blocks = outcomes.map((outcome) => outcome.blocks);
   const isError = outcomes.some(({ error }) => error !== undefined);
   const use = steps.every(({ op }) => op === "describe") ? "schemas" : "results";

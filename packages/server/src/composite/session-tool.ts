@@ -1,6 +1,5 @@
 // `session`: groups work in the store.
 import { isRecord, TrunklineError } from "@trunkline/core";
-import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
@@ -33,7 +32,7 @@ export function sessionTool(envOf: EnvironmentOf): ServedTool {
 
 async function session(env: CompositeEnvironment, args: Params, exchange: Exchange): Promise<ToolResult> {
   const { signal, onProgress } = exchange;
-  const budget = { maxTokens: DEFAULT_MAX_TOKENS, signal };
+  const budget = { maxTokens: undefined, signal };
   let hasBegun = false;
   try {
     const { action, params } = readAction(args);

@@ -3,7 +3,7 @@
 // token account, and path rules.
 import { join } from "node:path";
 import { type FileLimits, type ParameterSet, param, type StoreOperation, TrunklineError } from "@trunkline/core";
-import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
+import { DEFAULT_MAX_TOKENS } from "../budget/step-budget.js";
 import {
   ExchangeContext,
   type Operation,

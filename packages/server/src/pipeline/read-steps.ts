@@ -260,12 +260,12 @@ export function readFlag(value: unknown, name: string): boolean {
 }
 
 /** Reads the budget of an answer. Throws `INVALID_ARGUMENT`. */
-export function readMaxTokens(value: unknown, initial: number): number {
-  if (value === undefined) return initial;
+export function readMaxTokens(value: unknown): number | undefined {
+  if (value === undefined) return undefined;
   const number = typeof value === "string" && /^\d+$/.test(value.trim()) ? Number(value) : value;
   if (typeof number === "number" && Number.isInteger(number) && number >= 1) return number;
   throw invalid("max_tokens has to be a positive integer.", {
-    hint: `Omit it for the default of ${initial}.`,
+    hint: "Omit it for the default.",
     parameter: "max_tokens",
   });
 }

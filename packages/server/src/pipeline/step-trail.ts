@@ -24,6 +24,8 @@ export interface StepRecord {
   readonly store?: (() => Promise<string>) | undefined;
   /** The other fields of its entry in the answer of `execute`. */
   readonly entry?: Readonly<Record<string, unknown>> | undefined;
+  /** Whether a later step has read it. */
+  isUsed: boolean;
 }
 
 /** Reads the content with an id or id prefix. */
@@ -65,8 +67,10 @@ export class StepScope implements ReferenceScope {
       }
       case "steps": {
         const [first, ...rest] = path;
-        if (first?.kind !== "index")
+        if (first?.kind !== "index") {
+          for (const step of this.#steps) step.isUsed = true;
           return { value: await Promise.all(this.#steps.map(({ value }) => wholeOf(value))), rest: path };
+        }
         const step = this.#steps.at(first.index);
         return step === undefined ? undefined : await readStep(step, rest, options);
       }
@@ -81,6 +85,7 @@ export class StepScope implements ReferenceScope {
 /** Fields of the value take precedence; `hash`, `blocks` and the entry's own fields are available too. */
 async function readStep(step: StepRecord, path: readonly Segment[], { forContent }: { forContent: boolean }) {
   const { value, blocks, store, entry } = step;
+  step.isUsed = true;
   const [first, ...rest] = path;
   if (first?.kind !== "field") return { value, rest: path };
   const { name } = first;
@@ -182,6 +187,7 @@ export function recordOf(
     value,
     blocks,
     entry,
+    isUsed: false,
     ...(operation?.server === undefined ? {} : { store }),
   };
 }

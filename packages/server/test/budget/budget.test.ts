@@ -48,10 +48,12 @@ interface Fitted {
 
 async function fit(value: unknown, options: Partial<FitOptions> = {}) {
   const { store, added } = noting();
+  const { maxTokens = 500 } = options;
   const fitted = await fitAnswer({
     parts: [{ op: "search", value, isStorable: true }],
     frame: ([only]) => only,
-    maxTokens: 500,
+    maxTokens,
+    budget: maxTokens,
     store: async () => store,
     now: () => 0,
     ...options,
@@ -222,22 +224,35 @@ describe("an answer", () => {
     }
   });
 
-  it("of several parts gives each its share", async () => {
+  const steps = (values: readonly unknown[]) => ({ steps: values.map((result, stepIndex) => ({ stepIndex, result })) });
+
+  it("of several parts replaces the earlier ones by handles first", async () => {
     const parts = [
       { op: "search", value: { results: rows(1000) }, isStorable: true },
       { op: "status", value: { total: 1 }, isStorable: true },
-      { op: "get", value: { text: "word ".repeat(10_000) }, isStorable: true },
+      { op: "list", value: { results: rows(400) }, isStorable: true },
+      { op: "get", value: { text: "word ".repeat(500) }, isStorable: true },
     ];
-    const frame = (values: readonly unknown[]) => ({
-      steps: values.map((result, stepIndex) => ({ stepIndex, result })),
-    });
-    const { value, text, added } = await fit(undefined, { parts, frame, maxTokens: 1_000 });
+    const { value, text, added } = await fit(undefined, { parts, frame: steps, maxTokens: 1_000 });
     expect(count(text)).toBeLessThanOrEqual(1_000);
-    expect(value.steps[1]?.result).toEqual({ total: 1 });
-    expect(value.steps[0]?.result).toMatchObject({ truncated: true, hash: expect.any(String) });
-    expect(value.steps[2]?.result).toMatchObject({ truncated: true, hash: expect.any(String) });
-    expect(value.steps[0]?.result.results.length).toBeGreaterThan(2);
-    expect(added.size).toBe(2);
+    const [first, second, third, last] = value.steps.map(({ result }) => result);
+    expect(Object.keys(first ?? {})).toEqual(["truncated", "size", "hash"]);
+    expect(second).toEqual({ total: 1 });
+    expect(third).toMatchObject({ truncated: true, results: expect.any(Array), hint: expect.any(String) });
+    expect(last).toEqual({ text: "word ".repeat(500) });
+    expect([...added.keys()].sort()).toEqual([first?.hash, third?.hash].sort());
+  });
+
+  it("cuts a part that exceeds its own budget, unless the caller has set one", async () => {
+    const [long, short] = [{ results: rows(300) }, { results: rows(20) }];
+    const own = { wholeBytes: 4_000, cutBytes: 1_000 };
+    const parts = [long, short].map((value) => ({ op: "s.t", value, isStorable: true, budget: own }));
+    const adapted = await fit(undefined, { parts, frame: steps, maxTokens: 50_000, budget: undefined });
+    expect(adapted.value.steps[0]?.result).toMatchObject({ truncated: true, hash: expect.any(String) });
+    expect(JSON.stringify(adapted.value.steps[0]?.result).length).toBeLessThan(1_100);
+    expect(adapted.value.steps[1]?.result).toEqual(short);
+    const asked = await fit(undefined, { parts, frame: steps, maxTokens: 50_000 });
+    expect(asked.value.steps.map(({ result }) => result)).toEqual([long, short]);
   });
 
   it("of many small parts is cut and stored as one", async () => {

@@ -327,10 +327,32 @@ describe("budgets", () => {
     }
   });
 
-  it("8,000 tokens by default", async () => {
+  it("at most 8,000 tokens by default", async () => {
     const result = await office.call("query", { steps: Array.from({ length: 8 }, () => ({ op: "list" })) });
     expect(tokensOf(result)).toBeLessThanOrEqual(8_000);
     expect(answerIn(result).steps).toHaveLength(8);
+  });
+
+  it("by default show a small part of a large result, and with max_tokens as much as fits", async () => {
+    const read = { op: "filesystem.read_text_file", params: { path: "big.log", bytes: 60_000 } };
+    const adapted = await office.call("query", { steps: [read] });
+    expect(tokensOf(adapted)).toBeLessThanOrEqual(1_000);
+    expect(answerIn(adapted)).toMatchObject({ truncated: true, hash: expect.any(String) });
+    const asked = await office.call("query", { steps: [read], max_tokens: 6_000 });
+    expect(tokensOf(asked)).toBeLessThanOrEqual(6_000);
+    expect(tokensOf(asked)).toBeGreaterThan(5_000);
+  });
+
+  it("by default show only a little of a result that a later step used", async () => {
+    const read = { op: "filesystem.read_text_file", params: { path: "big.log", bytes: 8_000 } };
+    const whole = answerIn(await office.call("query", { steps: [read, "status"] }));
+    expect(whole.steps[0].result).not.toHaveProperty("truncated");
+    const args = { steps: [read, { op: "github.search_issues", params: { q: "$prev.text" } }] };
+    const used = await office.call("query", args);
+    expect(answerIn(used).steps[0].result).toMatchObject({ truncated: true, hash: expect.any(String) });
+    expect(JSON.stringify(answerIn(used).steps[0].result).length).toBeLessThan(600);
+    const asked = answerIn(await office.call("query", { ...args, max_tokens: 20_000 }));
+    expect(asked.steps[0].result).not.toHaveProperty("truncated");
   });
 
   it("are reported to the account, with schemas counted separately", async () => {

@@ -6,7 +6,7 @@ import { type StepRecord, StepScope } from "../../src/pipeline/step-trail.js";
 const CONTENTS: Record<string, string> = { aaaabbbb: "the content", ccccdddd: "another" };
 
 function step(value: unknown, more: Partial<StepRecord> = {}): StepRecord {
-  return { op: "search", value, blocks: [], ...more };
+  return { op: "search", value, blocks: [], isUsed: false, ...more };
 }
 
 function scope(
