@@ -6,10 +6,12 @@ export { FileJournal, type FileJournalOptions } from "./file-journal.js";
 export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal.js";
 export { journalFolder, workspaceKey } from "./journal-files.js";
 export { followJournal, JournalPosition, type ReadJournalOptions, readJournal } from "./read-journal.js";
+export type { SentList } from "./surface-totals.js";
 export {
   FileTokenAccount,
   type FileTokenAccountOptions,
   type ListedTool,
+  type SurfaceReport,
   type TokenReport,
   tokenReport,
 } from "./token-account.js";

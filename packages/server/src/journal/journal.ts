@@ -10,6 +10,7 @@ import {
   toTrunklineError,
 } from "@trunkline/core";
 import { JsonBytes, RpcError } from "@trunkline/protocol";
+import type { SentList } from "./surface-totals.js";
 
 /** A finished call. */
 export interface CallRecord {
@@ -42,6 +43,10 @@ export type TokenUse = "surface" | "schemas" | "results";
 /** Counts what is sent to clients. Never throws and never makes the caller wait. */
 export interface TokenAccount {
   add(use: TokenUse, text: string): void;
+  /** Counts a tool list, for the client that got it. */
+  addList?(text: string, list: SentList): void;
+  /** Notes that a session used a listed upstream tool for the first time, without a search. */
+  addFound?(list: Omit<SentList, "composite">): void;
   /** Counts a text that is only known by its size. */
   addBytes?(use: TokenUse, bytes: number): void;
   /** The tokens spent so far, for `status {tokens: true}`. */

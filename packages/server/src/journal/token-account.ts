@@ -2,8 +2,18 @@
 // to the journal, so that `trunkline stats` can read them from another process.
 import { type Clock, systemClock } from "@trunkline/core";
 import type { TokenAccount, TokenUse } from "./journal.js";
+import { type SentList, type SurfaceTotals, surfaceRow } from "./surface-totals.js";
 import { BYTES_PER_TOKEN, estimateTokens, TokenCounter } from "./token-counter.js";
-import { appendTotals, compactTotals, dayOf, NO_TOKENS, plus, readTotals, type TokenTotals } from "./token-totals.js";
+import {
+  appendTotals,
+  compactTotals,
+  dayOf,
+  NO_TOKENS,
+  plus,
+  readTotals,
+  type Spent,
+  type TokenTotals,
+} from "./token-totals.js";
 
 /** A tool as a client would list it. */
 export interface ListedTool {
@@ -41,6 +51,17 @@ export interface TokenReport {
     readonly today: number;
     readonly all: number;
   };
+  /** What a search for a tool costs on average: an answer of `describe`. */
+  readonly per_search: number;
+  readonly surfaces: readonly SurfaceReport[];
+}
+
+/** What a client got, and what that saved. Negative if it cost more. */
+export interface SurfaceReport extends SurfaceTotals {
+  /** Compared with lists of all upstream tools; null if the client searches its list itself. */
+  readonly saved_direct: number | null;
+  /** Compared with the composite surface: its lists are shorter, but each new tool takes a search. */
+  readonly saved_composite: number | null;
 }
 
 /** How long texts are buffered so that they are counted in one batch. */
@@ -52,6 +73,13 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const MAX_KNOWN_TEXTS = 64;
 const DEFAULT_LAST_COUNT_MS = 2_000;
 
+/** A text to count. `composite` is our own part of a list, for comparison. */
+interface Counted {
+  readonly use: TokenUse | "composite";
+  readonly text: string;
+  readonly list?: SentList | undefined;
+}
+
 /** A token account in a folder. Several processes can update it concurrently. */
 export class FileTokenAccount implements TokenAccount, AsyncDisposable {
   readonly #options: FileTokenAccountOptions;
@@ -60,10 +88,11 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
   /** Counts of tool lists and schemas, which are sent repeatedly. */
   readonly #known = new Map<string, number>();
   readonly #counting = new Set<Promise<void>>();
-  readonly #waiting: { readonly use: TokenUse; readonly text: string }[] = [];
+  readonly #waiting: Counted[] = [];
   #batchTimer: NodeJS.Timeout | undefined;
   #waitingBytes = 0;
   #unwritten = NO_TOKENS;
+  #hasUnwritten = false;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #isFailing = false;
@@ -76,20 +105,34 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
   }
 
   add(use: TokenUse, text: string): void {
+    this.#count({ use, text });
+  }
+
+  addList(text: string, list: SentList): void {
+    this.#count({ use: "surface", text, list });
+    this.#count({ use: "composite", text: list.composite, list });
+  }
+
+  addFound(list: Omit<SentList, "composite">): void {
+    if (!this.#closed) this.#note({ ...NO_TOKENS, surfaces: [surfaceRow(list, { found: 1 })] });
+  }
+
+  #count(counted: Counted): void {
     if (this.#closed) return;
+    const { text } = counted;
     const isTooMuch = this.#waitingBytes + text.length > MAX_WAITING_BYTES;
     const known = this.#known.get(text) ?? (isTooMuch ? estimateTokens(text) : undefined);
     if (known !== undefined) {
-      this.#spend(use, known);
+      this.#spend(counted, known);
       return;
     }
     this.#waitingBytes += text.length;
-    this.#waiting.push({ use, text });
+    this.#waiting.push(counted);
     this.#batchTimer ??= setTimeout(() => this.#countWaiting(), BATCH_MS).unref();
   }
 
   addBytes(use: TokenUse, bytes: number): void {
-    if (!this.#closed) this.#spend(use, Math.ceil(bytes / BYTES_PER_TOKEN));
+    if (!this.#closed) this.#spend({ use }, Math.ceil(bytes / BYTES_PER_TOKEN));
   }
 
   /**
@@ -103,23 +146,30 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     if (batch.length === 0) return;
     const counted = this.#counter.count(batch.map(({ text }) => text)).then((counts) => {
       this.#counting.delete(counted);
-      for (const [index, { use, text }] of batch.entries()) {
+      for (const [index, item] of batch.entries()) {
         const tokens = counts[index] ?? 0;
-        this.#waitingBytes -= text.length;
-        if (use !== "results") this.#remember(text, tokens);
-        this.#spend(use, tokens);
+        this.#waitingBytes -= item.text.length;
+        if (item.use !== "results") this.#remember(item.text, tokens);
+        this.#spend(item, tokens);
       }
     });
     this.#counting.add(counted);
   }
 
   /** The tokens spent so far, by all processes that share this account. */
-  async report(): Promise<TokenReport & Record<string, unknown>> {
+  async report(): Promise<Omit<TokenReport, "surfaces"> & Record<string, unknown>> {
     this.#countWaiting();
     await Promise.all(this.#counting);
     await this.flush();
     const { folder, directTools } = this.#options;
-    return { ...(await tokenReport({ folder, directTools, clock: this.#clock, counter: this.#counter })) };
+    // Any client can ask for this report, but the names of other clients are not its business.
+    const { surfaces: _, ...report } = await tokenReport({
+      folder,
+      directTools,
+      clock: this.#clock,
+      counter: this.#counter,
+    });
+    return report;
   }
 
   /** Writes the counts. Never rejects. */
@@ -153,9 +203,19 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     this.#known.set(text, tokens);
   }
 
-  #spend(use: TokenUse, tokens: number): void {
-    const lists = use === "surface" ? 1 : 0;
-    this.#unwritten = plus(this.#unwritten, { ...NO_TOKENS, [use]: tokens, lists, answers: 1 });
+  #spend({ use, list }: Omit<Counted, "text">, tokens: number): void {
+    if (list === undefined) {
+      if (use !== "composite") this.#note(spentOn(use, tokens));
+      return;
+    }
+    const row = use === "composite" ? { composite: tokens } : { lists: 1, tokens: list.isSearched ? 0 : tokens };
+    const spent = use === "composite" || list.isSearched ? NO_TOKENS : spentOn(use, tokens);
+    this.#note({ ...spent, surfaces: [surfaceRow(list, row)] });
+  }
+
+  #note(spent: Spent): void {
+    this.#unwritten = plus(this.#unwritten, spent);
+    this.#hasUnwritten = true;
     if (this.#timer !== undefined || this.#closed) return;
     this.#timer = setTimeout(() => this.#write(), this.#options.intervalMs ?? DEFAULT_INTERVAL_MS);
     this.#timer.unref();
@@ -165,13 +225,15 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const spent = this.#unwritten;
-    if (spent.answers === 0) return;
+    if (!this.#hasUnwritten) return;
     this.#unwritten = NO_TOKENS;
+    this.#hasUnwritten = false;
     const { folder, onProblem } = this.#options;
     this.#writing = this.#writing.then(async () => {
       try {
         await appendTotals(folder, dayOf(this.#clock.now()), spent).catch((error: unknown) => {
           this.#unwritten = plus(this.#unwritten, spent);
+          this.#hasUnwritten = true;
           throw error;
         });
         this.#isFailing = false;
@@ -199,12 +261,45 @@ export async function tokenReport(options: {
   const all = days.reduce((sum, { spent }) => plus(sum, spent), NO_TOKENS);
   const tools = (await directTools?.()) ?? [];
   const perList = await directCost(tools, options.counter);
+  const perSearch = all.searches < MIN_SEARCHES ? TYPICAL_SEARCH : Math.round(all.schemas / all.searches);
   return {
     encoding: "o200k_base",
-    today: { ...today, total: totalOf(today) },
-    all: { ...all, total: totalOf(all) },
+    today: totalsOf(today),
+    all: totalsOf(all),
     since: days[0]?.day ?? null,
     direct: { tools: tools.length, per_list: perList, today: perList * today.lists, all: perList * all.lists },
+    per_search: perSearch,
+    surfaces: all.surfaces.map((row) => savingsOf(row, { perList, perSearch })),
+  };
+}
+
+/** With fewer searches than this, their average says little. */
+const MIN_SEARCHES = 5;
+/** The tokens of an ordinary answer to `describe {find}`. */
+const TYPICAL_SEARCH = 400;
+
+function savingsOf(row: SurfaceTotals, { perList, perSearch }: { perList: number; perSearch: number }): SurfaceReport {
+  const { lists, tokens, composite, found } = row;
+  // The client's model reads only what its own search returns, and we do not see that.
+  if (tokens === 0) return { ...row, saved_direct: null, saved_composite: null };
+  return {
+    ...row,
+    saved_direct: perList * lists - tokens,
+    saved_composite: composite + perSearch * found - tokens,
+  };
+}
+
+function totalsOf({ surfaces: _, ...totals }: Spent): TokenTotals & { readonly total: number } {
+  return { ...totals, total: totals.surface + totals.schemas + totals.results };
+}
+
+function spentOn(use: TokenUse, tokens: number): Spent {
+  return {
+    ...NO_TOKENS,
+    [use]: tokens,
+    answers: 1,
+    ...(use === "surface" ? { lists: 1 } : {}),
+    ...(use === "schemas" ? { searches: 1 } : {}),
   };
 }
 
@@ -216,8 +311,4 @@ async function directCost(tools: readonly ListedTool[], given: TokenCounter | un
   } finally {
     if (given === undefined) await counter.close();
   }
-}
-
-function totalOf({ surface, schemas, results }: TokenTotals): number {
-  return surface + schemas + results;
 }

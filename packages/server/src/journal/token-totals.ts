@@ -5,6 +5,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord, makeFolder, parseJson, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 import { openForAppending } from "./journal-files.js";
+import { plusSurfaces, readSurfaces, type SurfaceTotals } from "./surface-totals.js";
 
 /** Tokens by use, and how often the tool list was sent. */
 export interface TokenTotals {
@@ -15,15 +16,38 @@ export interface TokenTotals {
   readonly lists: number;
   /** How many answers were counted. */
   readonly answers: number;
+  /** How many of them were about tools: the answers of `describe`. */
+  readonly searches: number;
 }
 
-const FIELDS = ["surface", "schemas", "results", "lists", "answers"] as const satisfies readonly (keyof TokenTotals)[];
+/** The same, and what was listed for whom. */
+export interface Spent extends TokenTotals {
+  readonly surfaces: readonly SurfaceTotals[];
+}
 
-export const NO_TOKENS: TokenTotals = { surface: 0, schemas: 0, results: 0, lists: 0, answers: 0 };
+const FIELDS = [
+  "surface",
+  "schemas",
+  "results",
+  "lists",
+  "answers",
+  "searches",
+] as const satisfies readonly (keyof TokenTotals)[];
 
-export function plus(a: TokenTotals, b: TokenTotals): TokenTotals {
-  // FIELDS contains every field of the type.
-  return Object.fromEntries(FIELDS.map((field) => [field, a[field] + b[field]])) as unknown as TokenTotals;
+export const NO_TOKENS: Spent = {
+  surface: 0,
+  schemas: 0,
+  results: 0,
+  lists: 0,
+  answers: 0,
+  searches: 0,
+  surfaces: [],
+};
+
+export function plus(a: Spent, b: Spent): Spent {
+  const sums = Object.fromEntries(FIELDS.map((field) => [field, a[field] + b[field]]));
+  // FIELDS contains every number of the type.
+  return { ...sums, surfaces: plusSurfaces(a.surfaces, b.surfaces) } as unknown as Spent;
 }
 
 /** Returns the date of a timestamp, in the user's time zone. */
@@ -34,7 +58,7 @@ export function dayOf(timeMs: number): string {
 }
 
 /** Adds to the sums of a day. */
-export async function appendTotals(folder: string, day: string, spent: TokenTotals): Promise<void> {
+export async function appendTotals(folder: string, day: string, spent: Spent): Promise<void> {
   makeFolder(folder, 0o700);
   const file = await openForAppending(join(folder, `tokens-${day}.jsonl`));
   try {
@@ -45,8 +69,8 @@ export async function appendTotals(folder: string, day: string, spent: TokenTota
 }
 
 /** Reads the sums by day, oldest first. Empty if nothing has been saved yet. */
-export async function readTotals(folder: string): Promise<readonly { day: string; spent: TokenTotals }[]> {
-  const days: { day: string; spent: TokenTotals }[] = [];
+export async function readTotals(folder: string): Promise<readonly { day: string; spent: Spent }[]> {
+  const days: { day: string; spent: Spent }[] = [];
   for (const { day, path } of await dayFiles(folder)) {
     const { spent } = sumOf(await readOrEmpty(path));
     days.push({ day, spent });
@@ -88,7 +112,7 @@ async function readOrEmpty(path: string): Promise<string> {
   }
 }
 
-function sumOf(text: string): { lines: number; spent: TokenTotals } {
+function sumOf(text: string): { lines: number; spent: Spent } {
   let spent = NO_TOKENS;
   let lines = 0;
   for (const line of text.split("\n")) {
@@ -99,7 +123,8 @@ function sumOf(text: string): { lines: number; spent: TokenTotals } {
       const amount = value[field];
       return typeof amount === "number" && amount >= 0 ? amount : 0;
     };
-    spent = plus(spent, Object.fromEntries(FIELDS.map((field) => [field, number(field)])) as unknown as TokenTotals);
+    const sums = Object.fromEntries(FIELDS.map((field) => [field, number(field)]));
+    spent = plus(spent, { ...sums, surfaces: readSurfaces(value.surfaces) } as unknown as Spent);
   }
   return { lines, spent };
 }

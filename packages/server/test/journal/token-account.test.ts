@@ -34,13 +34,89 @@ describe("the token account", () => {
     const surface = 2 * countTokens(list);
     const schemas = countTokens('{"type":"object"}');
     const perList = countTokens(JSON.stringify(tools[0]));
-    const spent = { surface, schemas, results: 3, lists: 2, answers: 4, total: surface + schemas + 3 };
+    const spent = { surface, schemas, results: 3, lists: 2, answers: 4, searches: 1, total: surface + schemas + 3 };
     expect(await account.report()).toEqual({
       encoding: "o200k_base",
       today: spent,
       all: spent,
       since: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
       direct: { tools: 1, per_list: perList, today: 2 * perList, all: 2 * perList },
+      per_search: 400,
+    });
+  });
+
+  describe("of lists under --surface auto", () => {
+    const tools = [{ name: "mcp__docs__find", description: "Finds a page.", inputSchema: { type: "object" } }];
+    const directTools = async () => tools;
+    const perList = countTokens(JSON.stringify(tools[0]));
+    const composite = '[{"name":"query"}]';
+    const favourites = { client: "cursor 1.0", surface: "composite + favourites", reason: "12 > 10", composite };
+
+    it("says what each client got, and what that saved", async () => {
+      const text = '[{"name":"query"},{"name":"docs_find"}]';
+      await using account = new FileTokenAccount({ folder, directTools });
+      account.addList(text, favourites);
+      account.addList(text, { ...favourites, reason: "13 > 10" });
+      account.addFound(favourites);
+      account.addList(composite, { ...favourites, client: "other", surface: "composite" });
+      for (let i = 0; i < 5; i++) account.add("schemas", "one two three");
+      await account.report();
+      const report = await tokenReport({ folder, directTools });
+      const [tokens, own] = [2 * countTokens(text), countTokens(composite)];
+      const { composite: _, ...names } = favourites;
+      expect(report.per_search).toBe(3);
+      expect(report.surfaces).toEqual([
+        {
+          ...{ ...names, reason: "13 > 10", lists: 2, tokens, composite: 2 * own, found: 1 },
+          saved_direct: 2 * perList - tokens,
+          saved_composite: 2 * own + 3 - tokens,
+        },
+        {
+          ...{ ...names, client: "other", surface: "composite", lists: 1, tokens: own, composite: own, found: 0 },
+          saved_direct: perList - own,
+          saved_composite: 0,
+        },
+      ]);
+      expect(report.all).toMatchObject({ surface: tokens + own, lists: 3 });
+    });
+
+    it("does not count a list that the client searches itself", async () => {
+      await using account = new FileTokenAccount({ folder, directTools });
+      account.addList("[1,2,3]", { ...favourites, surface: "direct", isSearched: true });
+      await account.report();
+      const { surfaces, all } = await tokenReport({ folder, directTools });
+      expect(surfaces).toMatchObject([{ lists: 1, tokens: 0, saved_direct: null, saved_composite: null }]);
+      expect(all).toMatchObject({ surface: 0, lists: 0 });
+    });
+
+    it("does not tell one client about others", async () => {
+      await using account = new FileTokenAccount({ folder });
+      account.addList("[]", favourites);
+      expect(JSON.stringify(await account.report())).not.toContain("cursor");
+    });
+
+    it("keeps a limited number of clients, with short names without control characters", async () => {
+      await using account = new FileTokenAccount({ folder });
+      for (let i = 0; i < 100; i++)
+        account.addList("[]", { ...favourites, client: `${i} \u001b[2J${"x".repeat(500)}` });
+      await account.report();
+      const { surfaces } = await tokenReport({ folder });
+      expect(surfaces).toHaveLength(41);
+      expect(surfaces.reduce((sum, { lists }) => sum + lists, 0)).toBe(100);
+      expect(surfaces.at(-1)).toMatchObject({ client: "other clients", lists: 60 });
+      for (const { client } of surfaces) {
+        expect(client.length).toBeLessThanOrEqual(120);
+        expect(client).not.toContain("\u001b");
+      }
+    });
+
+    it("skips damaged rows", async () => {
+      const row = { client: "c", surface: "direct", reason: "", lists: 1, tokens: 5, composite: 2, found: 0 };
+      const surfaces = [row, null, 7, {}, { ...row, client: 7 }, { ...row, lists: -1, tokens: "x", found: null }];
+      const lines = [{ surfaces }, { surfaces: "x" }, { surfaces: { length: 9 } }, { surfaces: [row] }];
+      const day = new Date().toISOString().slice(0, 10);
+      writeFileSync(join(folder, `tokens-${day}.jsonl`), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+      expect((await tokenReport({ folder })).surfaces).toMatchObject([{ client: "c", lists: 2, tokens: 10 }]);
     });
   });
 

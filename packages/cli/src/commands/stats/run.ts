@@ -1,11 +1,12 @@
 // Shows what the gateway costs in tokens, compared with the tools themselves.
-import { printableJson } from "@trunkline/core";
+import { printable, printableJson } from "@trunkline/core";
 import { journalFolder, type TokenReport, tokenReport } from "@trunkline/server/journal";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { directTools } from "../../app/known-tools.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { table } from "../../terminal/table.js";
+import { quantity } from "../../terminal/trust-prompt.js";
 
 export interface StatsOptions {
   store: string | undefined;
@@ -26,7 +27,8 @@ export async function stats(context: CommandContext, options: StatsOptions): Pro
   return EXIT.success;
 }
 
-function* describe({ today, all, since, direct }: TokenReport): Generator<string> {
+function* describe(report: TokenReport): Generator<string> {
+  const { today, all, since, direct } = report;
   const row = (what: string, a: number, b: number) => [what, shown(a), shown(b)];
   yield* table(
     [
@@ -43,6 +45,33 @@ function* describe({ today, all, since, direct }: TokenReport): Generator<string
   );
   if (direct.tools === 0) yield "No upstream server has listed its tools yet, so there is nothing to compare with.";
   else yield `One list of all upstream tools is ${shown(direct.per_list)} tokens (o200k_base).`;
+  yield* describeSurfaces(report);
+}
+
+/** Lists what each client got from `serve --surface auto`, and why. */
+function* describeSurfaces({ surfaces, per_search }: TokenReport): Generator<string> {
+  if (surfaces.length === 0) return;
+  const saving = (value: number | null) => (value === null ? "–" : shown(value));
+  yield "";
+  yield* table(
+    [
+      ["client", "surface", "lists", "tokens", "saved: direct", "composite"],
+      ...surfaces.map(({ client, surface, lists, tokens, saved_direct, saved_composite }) => [
+        printable(client),
+        printable(surface),
+        shown(lists),
+        saved_direct === null ? "–" : shown(tokens),
+        saving(saved_direct),
+        saving(saved_composite),
+      ]),
+    ],
+    { right: [2, 3, 4, 5] },
+  );
+  for (const { client, surface, reason } of surfaces) {
+    if (reason !== "") yield `${printable(client)}: ${printable(surface)}, because ${printable(reason)}.`;
+  }
+  const found = surfaces.reduce((sum, row) => sum + row.found, 0);
+  if (found > 0) yield `${quantity(found, "tool")} needed no search. A search is about ${shown(per_search)} tokens.`;
 }
 
 function shown(value: number): string {
