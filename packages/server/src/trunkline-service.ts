@@ -12,14 +12,16 @@ import type { ServedTool, ToolResult } from "./interfaces/served-tool.js";
 import { CallLog, DEFINITION_NEWS, type Journal, type TokenAccount } from "./journal/journal.js";
 import type { ToolUsage } from "./journal/tool-usage.js";
 import { createRegistry, type ServerRegistry } from "./operations/operation-registry.js";
-import { createRunner, type Policies } from "./operations/run-operation.js";
+import { createDenials, createRunner, type Policies } from "./operations/run-operation.js";
 import type { AccessOptions } from "./operations/store-calls.js";
 import type { ProjectPromptFolder } from "./prompts/project-prompts.js";
 import { Prompts } from "./prompts/prompts.js";
 import { Resources } from "./resources/resources.js";
 import { ServiceEvents } from "./service-events.js";
-import { collisionError, DirectSurface, unknownTool } from "./surface/direct-surface.js";
-import { instructionsFor, type SurfaceKind } from "./surface/instructions.js";
+import { AutoSurface, LIST_TTL_MS } from "./surface/auto-surface.js";
+import { collisionError, DirectSurface, type Listed, type ToolNaming, unknownTool } from "./surface/direct-surface.js";
+import { autoInstructions, instructionsFor, type SurfaceKind } from "./surface/instructions.js";
+import type { SurfaceSettings } from "./surface/surface-decision.js";
 import { UpstreamCallers } from "./upstreams/upstream-callers.js";
 import { type DefinitionNews, Upstreams } from "./upstreams/upstreams.js";
 
@@ -29,8 +31,10 @@ export interface ServiceOptions extends AccessOptions {
   readonly logger: Logger;
   /** Default `composite`. */
   readonly surface?: SurfaceKind | undefined;
-  /** How the direct surface names tools. Default `prefixed`. */
-  readonly names?: "prefixed" | "plain" | undefined;
+  /** The settings of the surface `auto`, read at the start of each session. */
+  readonly surfaceSettings?: (() => SurfaceSettings | Promise<SurfaceSettings>) | undefined;
+  /** How upstream tools are named. Default `wire` on the surface `auto`, otherwise `prefixed`. */
+  readonly names?: ToolNaming | undefined;
   /** Whether `mcp.echo` is listed; it can be called either way. Default false. */
   readonly echo?: boolean | undefined;
   /**
@@ -81,7 +85,6 @@ const OPERATIONS_HINT = 'Use operations and server tools as steps of query: {"st
 
 class TrunklineService implements Service {
   readonly info: ServerInfo;
-  readonly instructions: string;
   readonly #options: ServiceOptions;
   readonly #events: ServiceEvents;
   readonly #upstreams: Upstreams;
@@ -92,20 +95,30 @@ class TrunklineService implements Service {
   /** Our own tools, including the one that may not be listed. */
   readonly #own: ReadonlyMap<string, ServedTool>;
   readonly #direct: DirectSurface | undefined;
+  readonly #auto: AutoSurface | undefined;
+  readonly #names: ToolNaming;
+  /** The same for every client, except on the surface `auto`. */
+  readonly #instructions: string;
   readonly #log: CallLog;
   readonly #prompts: Prompts;
   readonly #resources: Resources;
   readonly #statusListeners = new Set<() => void>();
   /** The servers that require a sign-in, as last reported. */
   #signIns = "";
-  #toolsText: { readonly tools: unknown; readonly text: string } | undefined;
+  /** The lists that were sent, as text, by the upstream part of the list. */
+  readonly #listTexts = new WeakMap<object, string>();
+  readonly #definitions = new WeakMap<readonly Listed[], readonly Listed["definition"][]>();
+  readonly #lifetime = new AbortController();
+  #news: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   constructor(options: ServiceOptions) {
-    const { info, logger, surface = "composite", names = "prefixed", policies, journal, account } = options;
+    const { info, logger, surface = "composite", policies, journal, account } = options;
+    const names = options.names ?? (surface === "auto" ? "wire" : "prefixed");
     this.info = info;
     this.#options = options;
-    this.instructions = instructionsFor(surface, names);
+    this.#names = names;
+    this.#instructions = surface === "auto" ? "" : instructionsFor(surface, names);
     this.#events = new ServiceEvents(logger);
     this.#upstreams = new Upstreams(() => options.backends.hub(), {
       logger,
@@ -120,9 +133,10 @@ class TrunklineService implements Service {
     this.#callers = new UpstreamCallers(this.#upstreams, logger);
     const store = storeFor(options.backends);
     this.#log = new CallLog({ journal, logger });
+    const serverNames = () => this.#upstreams.opened?.serverNames() ?? [];
     const run = createRunner({
       policies,
-      serverNames: () => this.#upstreams.opened?.serverNames() ?? [],
+      serverNames,
       denialHint: options.denialHint,
       log: this.#log,
       onOutcome: ({ server, name }, { blocks, isError }, { exchange }) => {
@@ -146,6 +160,7 @@ class TrunklineService implements Service {
       this.#direct = new DirectSurface({
         upstreams: this.#upstreams,
         names,
+        remembers: surface === "auto",
         reserved: new Set(this.#own.keys()),
         run,
         log: this.#log,
@@ -156,12 +171,17 @@ class TrunklineService implements Service {
         },
       });
     }
+    if (this.#direct !== undefined && surface === "auto") {
+      const { surfaceSettings: settings } = options;
+      const isDenied = createDenials({ policies, serverNames });
+      this.#auto = new AutoSurface({ direct: this.#direct, settings, isDenied, logger });
+    }
     this.#prompts = new Prompts({
       upstreams: this.#upstreams,
       folders: options.promptFolders ?? [],
       project: options.projectPrompts,
       builtin: surface !== "direct",
-      names,
+      names: names === "plain" ? "plain" : "prefixed",
       logger,
       onChanged: () => this.#events.note("prompts_list_changed"),
     });
@@ -185,8 +205,15 @@ class TrunklineService implements Service {
     };
   }
 
+  async instructions(caller: Caller): Promise<string> {
+    if (this.#auto === undefined) return this.#instructions;
+    const { shape } = await this.#auto.begin(caller);
+    return autoInstructions(shape, this.#names);
+  }
+
   async start({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
-    if (this.#direct === undefined || this.#options.names !== "plain") return;
+    // On the surface `auto` a tool whose name is taken is reachable as an operation.
+    if (this.#direct === undefined || this.#auto !== undefined || this.#names !== "plain") return;
     const collisions = await this.#direct.collisions(signal ?? new AbortController().signal);
     if (collisions.length > 0) throw collisionError(collisions);
   }
@@ -199,7 +226,7 @@ class TrunklineService implements Service {
   async #answer(method: string, params: Raw, exchange: Exchange): Promise<Raw> {
     switch (method) {
       case "tools/list":
-        return { tools: await this.#tools(exchange) };
+        return await this.#list(exchange);
       case "prompts/list":
         return await this.#prompts.list(exchange);
       case "prompts/get":
@@ -260,6 +287,7 @@ class TrunklineService implements Service {
   }
 
   async release(caller: Caller): Promise<void> {
+    this.#auto?.release(caller);
     for (const outcome of await Promise.allSettled([this.#callers.release(caller), this.#registry.release(caller)])) {
       if (outcome.status === "rejected")
         this.#options.logger.warn("cannot release a caller's state", { error: messageOf(outcome.reason) });
@@ -268,11 +296,12 @@ class TrunklineService implements Service {
 
   close(): Promise<void> {
     this.#closing ??= (async () => {
+      this.#lifetime.abort();
       this.#events[Symbol.dispose]();
       this.#prompts[Symbol.dispose]();
       this.#callers.close();
       this.#statusListeners.clear();
-      await Promise.all([this.#upstreams.close(), this.#registry.close()]);
+      await Promise.all([this.#upstreams.close(), this.#registry.close(), this.#news]);
     })();
     return this.#closing;
   }
@@ -313,22 +342,47 @@ class TrunklineService implements Service {
   }
 
   /** Lists the tools on a single page, because some clients do not request the next one. */
-  async #tools({ caller, signal }: Exchange): Promise<readonly unknown[]> {
+  async #list(exchange: Exchange): Promise<Raw> {
+    const { caller } = exchange;
     const own = this.#listed.map(({ definition }) => definition);
-    const upstream = await this.#direct?.list(signal);
+    const upstream = await this.#upstreamTools(exchange);
     const tools = upstream === undefined ? own : [...own, ...upstream];
     const { account } = this.#options;
     // A list that a person reads, such as the banner of `serve --http`, costs no tokens.
     if (account !== undefined && caller.trusted !== true) {
-      if (this.#toolsText === undefined || this.#toolsText.tools !== upstream)
-        this.#toolsText = { tools: upstream, text: JSON.stringify(tools) };
-      account.add("surface", this.#toolsText.text);
+      const key = upstream ?? this.#listed;
+      const text = this.#listTexts.get(key) ?? JSON.stringify(tools);
+      this.#listTexts.set(key, text);
+      account.add("surface", text);
     }
-    return tools;
+    return this.#auto !== undefined && caller.era === "modern" ? { tools, ttlMs: LIST_TTL_MS } : { tools };
+  }
+
+  async #upstreamTools(exchange: Exchange): Promise<readonly Listed["definition"][] | undefined> {
+    if (this.#auto !== undefined) return await this.#auto.list(exchange);
+    const listed = await this.#direct?.list(exchange.signal);
+    if (listed === undefined) return undefined;
+    const definitions = this.#definitions.get(listed) ?? listed.map(({ definition }) => definition);
+    this.#definitions.set(listed, definitions);
+    return definitions;
+  }
+
+  /** Tells clients that their list of tools has changed, if it has. */
+  #noteTools(): void {
+    const auto = this.#auto;
+    if (auto === undefined) {
+      if (this.#direct !== undefined) this.#events.note("tools_list_changed");
+      return;
+    }
+    this.#news = this.#news
+      .then(async () => {
+        if (await auto.hasNews(this.#lifetime.signal)) this.#events.note("tools_list_changed");
+      })
+      .catch((error: unknown) => this.#options.logger.debug("cannot compare tool lists", { error: messageOf(error) }));
   }
 
   #onCatalogue(changed: readonly ("tools" | "prompts" | "resources")[]): void {
-    if (changed.includes("tools") && this.#direct !== undefined) this.#events.note("tools_list_changed");
+    if (changed.includes("tools")) this.#noteTools();
     if (changed.includes("prompts")) this.#events.note("prompts_list_changed");
     if (changed.includes("resources")) {
       this.#resources.routes.changed();
@@ -357,7 +411,7 @@ class TrunklineService implements Service {
       .join();
     if (signIns === this.#signIns) return;
     this.#signIns = signIns;
-    this.#events.note("tools_list_changed");
+    this.#noteTools();
   }
 
   #onStatusChanged(listener: () => void): () => void {

@@ -19,8 +19,8 @@ import { cacheFolder, projectPromptFolder, promptFolders, withHome, workspaceOf 
 import { directTools } from "./known-tools.js";
 
 export interface ServiceSettings {
-  readonly surface?: "composite" | "direct" | "both" | undefined;
-  readonly names?: "prefixed" | "plain" | undefined;
+  readonly surface?: ServiceOptions["surface"];
+  readonly names?: ServiceOptions["names"];
   readonly echo?: boolean | undefined;
   readonly prompts?: string | undefined;
   readonly allowPath?: readonly string[] | undefined;

@@ -19,7 +19,10 @@ export interface Caller {
    * a request (stored results, sessions, idempotency keys, tasks, limits) belongs to the principal, never to `name`.
    */
   readonly principal: string;
-  /** Name and version as reported by the client: for the journal only, because a client can claim any name. */
+  /**
+   * Name and version as reported by the client. A client can claim any name: for the journal, and for how tools are
+   * listed, never for what a client may do.
+   */
   readonly name: string;
   readonly era: Era;
   readonly revision: string;

@@ -25,8 +25,11 @@ export type TaskSupport = "required" | "preferred" | "optional" | "forbidden";
 /** An MCP server independent of its transport. */
 export interface McpService {
   readonly info: ServerInfo;
-  /** Instructions for the client's model, sent at the handshake. */
-  readonly instructions?: string | undefined;
+  /**
+   * Instructions for the client's model, sent at the handshake, which begins the client's session. Never rejects, and
+   * waits for no upstream server.
+   */
+  instructions?(caller: Caller): Promise<string | undefined>;
   /** Capabilities as this revision defines them; the endpoints add tasks. */
   capabilities(revision: string): Readonly<Record<string, unknown>>;
   /**

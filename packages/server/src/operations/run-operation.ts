@@ -66,6 +66,16 @@ export function createRunner(options: RunnerOptions): RunStep {
   };
 }
 
+/** Creates a check of which operations the rules deny, for lists: a denied tool need not be listed. */
+export function createDenials(options: Pick<RunnerOptions, "policies" | "serverNames">) {
+  return async (operations: readonly string[]): Promise<readonly boolean[]> => {
+    const { policies } = options;
+    const rules = (typeof policies === "function" ? await policies() : policies) ?? [];
+    if (rules.length === 0) return operations.map(() => false);
+    return await Promise.all(operations.map(async (name) => (await verdictFor({ name }, rules, options)) === "deny"));
+  };
+}
+
 /** Not async, because every call passes it and most configurations have no rules. */
 function runOperation(
   operation: Operation,
@@ -108,9 +118,9 @@ function validated(operation: Operation, params: Params): Params {
 
 /** Loads the matcher only when there are rules: starting a server should not load the client. */
 async function verdictFor(
-  { name }: Operation,
+  { name }: Pick<Operation, "name">,
   rules: readonly PolicyRules[],
-  { serverNames }: RunnerOptions,
+  { serverNames }: Pick<RunnerOptions, "serverNames">,
 ): Promise<PolicyVerdict> {
   verdictOn ??= (await import("@trunkline/client/internal")).verdictOn;
   return verdictOn(name, rules, serverNames?.());

@@ -222,7 +222,7 @@ export class LegacyConnection {
     const { method, params } = request;
     switch (method) {
       case "initialize":
-        return this.#initialize(params);
+        return await this.#initialize(params);
       case "ping":
         return {};
       case "logging/setLevel":
@@ -279,7 +279,7 @@ export class LegacyConnection {
     return mode === "url" && params.elicitationId === undefined ? { ...params, elicitationId: randomUUID() } : params;
   }
 
-  #initialize(params: RpcParams): RpcParams {
+  async #initialize(params: RpcParams): Promise<RpcParams> {
     const revision = negotiateLegacy(params.protocolVersion);
     const { id, principal, endpoint } = this.#caller;
     this.#caller = {
@@ -292,9 +292,10 @@ export class LegacyConnection {
       lasting: true,
       capabilities: isRecord(params.capabilities) ? params.capabilities : {},
     };
-    const { info, instructions } = this.#service;
+    const { info } = this.#service;
     this.#capabilities = legacyCapabilities(this.#service, revision);
     this.#listen();
+    const instructions = await this.#service.instructions?.(this.#caller);
     return {
       protocolVersion: revision,
       capabilities: this.#capabilities,

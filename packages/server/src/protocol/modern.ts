@@ -121,18 +121,18 @@ export class ModernProtocol {
   #answer(request: RpcRequest, context: RequestContext): RpcParams | Promise<RpcParams | undefined> {
     const { method, params } = request;
     if (LEGACY_ONLY.has(method)) throw methodNotFound(method);
-    if (method === "server/discover") return this.complete(method, this.#discover());
+    if (method === "server/discover") return this.#discover(params, context.client);
     if (method.startsWith("tasks/")) return this.#answerTask(method, params, context.client);
     return this.#call(request, context);
   }
 
-  #discover(): RpcParams {
-    const { instructions } = this.#service;
-    return {
+  async #discover(params: RpcParams, client: ClientFacts): Promise<RpcParams> {
+    const instructions = await this.#service.instructions?.(callerOf(metaOf(params), client));
+    return this.complete("server/discover", {
       supportedVersions: [...MODERN_REVISIONS],
       capabilities: modernCapabilities(this.#service),
       ...(instructions === undefined ? {} : { instructions }),
-    };
+    });
   }
 
   async #call({ method, params }: RpcRequest, context: RequestContext): Promise<RpcParams | undefined> {

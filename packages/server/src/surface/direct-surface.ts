@@ -1,5 +1,5 @@
-// The direct surface: every upstream tool under its prefixed or its own name. Definitions, arguments and results are
-// passed through unchanged.
+// The direct surface: every upstream tool under a name of its own. Definitions, arguments and results are passed through
+// unchanged.
 import type { HeldEntry, Hub, HubCallOptions } from "@trunkline/client";
 import {
   isRecord,
@@ -22,9 +22,14 @@ import type { RunStep } from "../operations/run-operation.js";
 import { summaryOf } from "../operations/upstream-operation.js";
 import { faithful, passedOn, type Upstreams } from "../upstreams/upstreams.js";
 
+/** How upstream tools are named: `mcp__docs__lookup`, `docs_lookup` or `lookup`. */
+export type ToolNaming = "prefixed" | "wire" | "plain";
+
 interface DirectSurfaceOptions {
   readonly upstreams: Upstreams;
-  readonly names: "prefixed" | "plain";
+  readonly names: ToolNaming;
+  /** Whether a server that is not connected has the tools of its last connection. A call connects it. Default false. */
+  readonly remembers?: boolean | undefined;
   /** The names of our own tools. */
   readonly reserved: ReadonlySet<string>;
   readonly run: RunStep;
@@ -35,13 +40,19 @@ interface DirectSurfaceOptions {
   readonly onResult?: ((server: string, result: ToolResult) => void) | undefined;
 }
 
+/** How often one call may find that its tool has to be woken up or accepted first. */
+const MOST_RELEASES = 3;
+
 /** A name that two servers use, or a server and one of our own tools. */
 interface NameCollision {
   readonly name: string;
   readonly servers: readonly string[];
 }
 
-interface Listed {
+/** A tool of the table. */
+export interface Listed {
+  readonly server: string;
+  readonly tool: string;
   readonly definition: ServedTool["definition"];
   /** As declared by its server. */
   readonly taskSupport: unknown;
@@ -51,7 +62,7 @@ interface Table {
   /** The names that the table was built from. The hub creates new ones whenever a list or a server's state changes. */
   readonly names: ReturnType<Hub["names"]>;
   readonly routes: ReadonlyMap<string, Operation>;
-  readonly definitions: readonly ServedTool["definition"][];
+  readonly listed: readonly Listed[];
   readonly byName: ReadonlyMap<string, Listed>;
   readonly collisions: readonly NameCollision[];
 }
@@ -67,11 +78,19 @@ export class DirectSurface {
     this.#options = options;
   }
 
-  /** Lists all tools, after waiting for servers that are connecting. */
-  async list(signal: AbortSignal): Promise<readonly ServedTool["definition"][]> {
-    const hub = await this.#options.upstreams.settled(signal);
+  /** Lists all tools, after waiting for servers that are connecting. Returns the same array until something changes. */
+  async list(signal: AbortSignal): Promise<readonly Listed[]> {
+    return await this.#list(await this.#options.upstreams.settled(signal));
+  }
+
+  /** Lists the tools that are known. Connects nothing. */
+  async known(): Promise<readonly Listed[]> {
+    return await this.#list(await this.#options.upstreams.hub());
+  }
+
+  async #list(hub: Hub): Promise<readonly Listed[]> {
     await hub.recheckHeld();
-    return (await this.#current(hub)).definitions;
+    return (await this.#current(hub)).listed;
   }
 
   /** Finds the names that more than one connected server has. */
@@ -104,7 +123,9 @@ export class DirectSurface {
       const hub = upstreams.opened ?? (await upstreams.hub());
       let operation = this.#known(hub, name) ?? (await this.#find(hub, name, exchange.signal));
       const context = new ExchangeContext(exchange);
-      if (operation.release !== undefined) operation = await operation.release(context);
+      // A server can be woken up and then turn out to hold the tool; one that keeps failing is not woken up forever.
+      for (let times = 0; operation.release !== undefined && times < MOST_RELEASES; times++)
+        operation = await operation.release(context);
       wasRun = true;
       const { value } = await run({ operation, params: args, context });
       onResult?.(operation.server ?? "", value as ToolResult); // set by `passing`
@@ -157,8 +178,11 @@ export class DirectSurface {
     const tools = hub.held().filter(({ kind }) => kind === "tools");
     if (tools.length === 0) return undefined;
     const { buildToolName } = await import("@trunkline/client");
-    const shown = (item: HeldEntry) =>
-      this.#options.names === "plain" ? item.name : buildToolName(item.server, item.name);
+    const { wireName } = await import("@trunkline/client/internal");
+    const shown = ({ server, name: tool }: HeldEntry) => {
+      if (this.#options.names === "plain") return tool;
+      return this.#options.names === "wire" ? wireName({ server, tool }) : buildToolName(server, tool);
+    };
     const held = tools.find((item) => shown(item) === name);
     if (held === undefined) return undefined;
     await hub.recheckHeld();
@@ -172,16 +196,18 @@ export class DirectSurface {
   }
 
   async #build(hub: Hub): Promise<Table> {
-    const plain = this.#options.names === "plain";
-    const { toolNamePrefix } = await import("@trunkline/client");
+    const { names: style, remembers } = this.#options;
+    const { ToolNames, toolNamePrefix } = await import("@trunkline/client");
     const names = hub.names();
-    const tools = hub.tools();
+    const tools = remembers === true ? await this.#rememberedTools() : hub.tools();
+    const table = remembers === true ? new ToolNames(tools) : names;
+    const live = new Set(hub.tools());
     const routes = new Map<string, Operation>();
     const byName = new Map<string, Listed>();
     const collisions: NameCollision[] = [];
     const configured = new Set(hub.serverNames());
     const before = new Map([...this.#away, ...(this.#table?.routes ?? [])]);
-    const add = (name: string, tool: SourcedTool) => {
+    const add = (name: string, tool: SourcedTool, isReady: boolean) => {
       if (routes.get(name)?.server === tool.server) return;
       // A name stays with its server: another one that connects later must not take it over.
       const owner = [before.get(name)?.server, routes.get(name)?.server].find(
@@ -191,14 +217,14 @@ export class DirectSurface {
         collisions.push({ name, servers: [owner ?? "Trunkline itself", tool.server] });
         return;
       }
-      routes.set(name, passing(hub, tool));
+      routes.set(name, isReady ? passing(hub, tool) : this.#waking(hub, name, tool));
       byName.set(name, listedAs(name, tool));
     };
-    for (const tool of tools) add(plain ? tool.tool : names.name(tool, "prefixed"), tool);
+    for (const tool of tools) add(style === "plain" ? tool.tool : table.name(tool, style), tool, live.has(tool));
     for (const { name, state } of hub.status()) {
       if (state !== "needs-auth") continue;
       // Always prefixed: several servers may need a sign-in, and the plain name would not tell them apart.
-      add(`${toolNamePrefix(name)}authenticate`, await hub.findTool(`${name}.authenticate`));
+      add(`${toolNamePrefix(name)}authenticate`, await hub.findTool(`${name}.authenticate`), true);
     }
     for (const { name, servers } of collisions) {
       if (this.#warned.has(name)) continue;
@@ -210,9 +236,30 @@ export class DirectSurface {
     }
     const present = new Set(tools.map(({ server }) => server));
     this.#away = new Map([...before].filter(([name, { server = "" }]) => !present.has(server) && !routes.has(name)));
-    const definitions = [...byName.values()].map(({ definition }) => definition);
-    this.#table = { names, routes, definitions, byName, collisions };
+    this.#table = { names, routes, listed: [...byName.values()], byName, collisions };
     return this.#table;
+  }
+
+  /** The tools of all servers that may run, as they are or as they were at the last connection. */
+  async #rememberedTools(): Promise<readonly SourcedTool[]> {
+    const servers = await this.#options.upstreams.servers();
+    return servers
+      .filter(({ status }) => status.state !== "disabled" && status.state !== "untrusted")
+      .flatMap(({ tools }) => tools ?? []);
+  }
+
+  /** A tool of a server that is not connected: connects it first, since the tool may be gone or held by now. */
+  #waking(hub: Hub, name: string, tool: SourcedTool): Operation {
+    const operation = passing(hub, tool);
+    return {
+      ...operation,
+      release: async ({ signal }) => {
+        await hub.connect([tool.server], signal);
+        const isConnected = hub.status().some((status) => status.name === tool.server && status.state === "connected");
+        // Otherwise the call itself says why.
+        return isConnected ? await this.#find(hub, name, signal) : operation;
+      },
+    };
   }
 }
 
@@ -246,13 +293,16 @@ function failureResult(error: TrunklineError): ToolResult {
  * Returns the server's definition under its public name. Turns a required task into an optional one: here any kind of
  * call works.
  */
-function listedAs(name: string, { raw, inputSchema }: SourcedTool): Listed {
-  const definition = { inputSchema, ...raw, name };
+function listedAs(name: string, { server, tool, raw, inputSchema, description, annotations }: SourcedTool): Listed {
+  const known = raw ?? { ...(description === undefined ? {} : { description }), ...(annotations && { annotations }) };
+  const definition = { inputSchema, ...known, name };
   const { execution } = definition as { execution?: unknown };
-  if (!isRecord(execution)) return { definition, taskSupport: undefined };
+  const listed = { server, tool, definition };
+  if (!isRecord(execution)) return { ...listed, taskSupport: undefined };
   const { taskSupport } = execution;
-  if (taskSupport !== "required") return { definition, taskSupport };
-  return { definition: { ...definition, execution: { ...execution, taskSupport: "optional" } }, taskSupport };
+  if (taskSupport !== "required") return { ...listed, taskSupport };
+  const optional = { ...definition, execution: { ...execution, taskSupport: "optional" } };
+  return { ...listed, definition: optional, taskSupport };
 }
 
 /** A failure is passed on in full up to this size. */

@@ -1,23 +1,45 @@
-/** Which tools clients see. */
-export type SurfaceKind = "composite" | "direct" | "both";
+import type { ToolNaming } from "./direct-surface.js";
+import type { SurfaceShape } from "./surface-decision.js";
+
+/** Which tools clients see; `auto` decides for each client. */
+export type SurfaceKind = "auto" | "composite" | "direct" | "both";
 
 const COMPOSITE =
   'Trunkline puts a document store and every connected MCP server behind three tools. Start with query {"steps": [{"op": "describe"}]}: it lists the operations; describe {"find": "…"} finds one by what it does, describe {"target": "…"} shows its parameters. Let steps use each other\'s results with $prev instead of reading everything yourself. query only reads; execute writes. A long answer is truncated and stored under its hash, which get, grep and search accept.';
 
-const DIRECT =
-  "Trunkline exposes the tools of every connected MCP server. Names have the form mcp__<server>__<tool>, so the tools of one server share a prefix.";
+const DIRECT: Readonly<Record<ToolNaming, string>> = {
+  prefixed:
+    "Trunkline exposes the tools of every connected MCP server. Names have the form mcp__<server>__<tool>, so the tools of one server share a prefix.",
+  wire: "Trunkline exposes the tools of every connected MCP server. Names have the form <server>_<tool>, so the tools of one server share a prefix.",
+  plain: "Trunkline exposes the tools of every connected MCP server, under their own names.",
+};
 
-const DIRECT_PLAIN = "Trunkline exposes the tools of every connected MCP server, under their own names.";
+const BESIDE =
+  "Besides, query reads and execute writes in several steps, where a step uses the result of an earlier one with $prev, and both reach a document store. A long answer is truncated and stored under its hash, which get, grep and search accept as steps of query.";
+
+const LEAN =
+  'The definitions are short; query {"steps": [{"op": "describe", "params": {"target": "<server>.<tool>"}}]} shows a full one.';
 
 /** Instructions for the client's model, sent at the handshake. */
-export function instructionsFor(surface: SurfaceKind, names: "prefixed" | "plain"): string {
-  const direct = names === "plain" ? DIRECT_PLAIN : DIRECT;
+export function instructionsFor(surface: Exclude<SurfaceKind, "auto">, names: ToolNaming): string {
   switch (surface) {
     case "composite":
       return COMPOSITE;
     case "direct":
-      return direct;
+      return DIRECT[names];
     case "both":
-      return `${COMPOSITE} ${direct}`;
+      return `${COMPOSITE} ${DIRECT[names]}`;
+  }
+}
+
+/** The instructions for a client whose tools `auto` has decided. */
+export function autoInstructions(shape: SurfaceShape, names: ToolNaming): string {
+  switch (shape) {
+    case "composite":
+      return COMPOSITE;
+    case "direct":
+      return `${DIRECT[names]} ${BESIDE}`;
+    case "lean":
+      return `${DIRECT[names]} ${LEAN} ${BESIDE}`;
   }
 }

@@ -139,7 +139,7 @@ export function createTestService(support: Readonly<Record<string, TaskSupport>>
       for (const listener of [...(watched.get(uri) ?? [])]) listener();
     },
     info: { name: "test-service", version: "1.2.3" },
-    instructions: "Be kind.",
+    instructions: async () => "Be kind.",
     capabilities: (revision) => ({
       tools: { listChanged: true },
       resources: { subscribe: true },

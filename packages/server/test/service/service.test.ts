@@ -27,10 +27,10 @@ describe("the service", () => {
       completions: {},
       logging: {},
     });
-    expect(composite.service.instructions).toContain("describe");
+    expect(await composite.service.instructions?.(testCaller())).toContain("describe");
     await using direct = testService([], { surface: "direct" });
     expect(direct.service.capabilities("2025-11-25")).toMatchObject({ tools: { listChanged: true } });
-    expect(direct.service.instructions).not.toContain("query");
+    expect(await direct.service.instructions?.(testCaller())).not.toContain("query");
   });
 
   it("serves the composite tools, the upstream tools, or both", async () => {

@@ -40,14 +40,18 @@ function addServeOptions(command: Command): Command {
     .option("--no-token", "let every program and user on this machine connect to --http")
     .option("--allow-host <name...>", "also answer to this host name, such as a proxy's")
     .addOption(
-      new Option("--surface <kind>", "a few tools that cover everything, every upstream tool, or both")
-        .choices(["composite", "direct", "both"])
-        .default("composite"),
+      new Option(
+        "--surface <kind>",
+        "the tools that clients see: what suits each client, a few that cover everything, every upstream tool, or both",
+      )
+        .choices(["auto", "composite", "direct", "both"])
+        .default("auto"),
     )
     .addOption(
-      new Option("--names <style>", "how the direct surface names tools")
-        .choices(["prefixed", "plain"])
-        .default("prefixed"),
+      new Option(
+        "--names <style>",
+        "how upstream tools are named: docs_lookup (auto), mcp__docs__lookup (direct, both) or lookup",
+      ).choices(["wire", "prefixed", "plain"]),
     )
     .option("--echo", "also list mcp.echo, a tool to test the connection; it can be called either way")
     .addOption(mcpOption())
@@ -76,7 +80,7 @@ function checkServeOptions(options: Omit<ServeOptions, "mcp">, command: Command)
     throw new TrunklineError("USAGE", `--${flag} needs --http.`, { hint: "Without --http it serves stdio." });
   }
   if (options.surface === "composite" && command.getOptionValueSource("names") === "cli") {
-    throw new TrunklineError("USAGE", "--names needs --surface direct or both.");
+    throw new TrunklineError("USAGE", "--names needs --surface auto, direct or both.");
   }
 }
 

@@ -19,8 +19,8 @@ export interface ServeOptions {
   /** False: no token is required. */
   token: boolean;
   allowHost?: readonly string[];
-  surface: "composite" | "direct" | "both";
-  names: "prefixed" | "plain";
+  surface: "auto" | "composite" | "direct" | "both";
+  names?: "wire" | "prefixed" | "plain";
   echo?: boolean;
   mcp: string | undefined;
   store?: string;

@@ -1,0 +1,190 @@
+// `--surface auto`: decides once per client session which upstream tools are listed beside our own, and keeps that list
+// the same until a server changes its tools. Every tool can be called, listed or not.
+import { createHash } from "node:crypto";
+import { type Clock, type Logger, messageOf, systemClock } from "@trunkline/core";
+import type { Caller, Exchange } from "../interfaces/exchange.js";
+import type { ServedTool } from "../interfaces/served-tool.js";
+import { estimateTokens } from "../journal/token-counter.js";
+import type { DirectSurface, Listed } from "./direct-surface.js";
+import { leanDefinition } from "./lean-definition.js";
+import { decideSurface, type SurfaceDecision, type SurfaceSettings } from "./surface-decision.js";
+
+type Definition = ServedTool["definition"];
+
+interface AutoSurfaceOptions {
+  readonly direct: DirectSurface;
+  readonly settings?: (() => SurfaceSettings | Promise<SurfaceSettings>) | undefined;
+  /** Whether the policy denies an operation: such tools are not listed. */
+  readonly isDenied: (operations: readonly string[]) => Promise<readonly boolean[]>;
+  readonly logger: Logger;
+  readonly clock?: Clock | undefined;
+}
+
+/** How long a client without a session may use its list, and keeps its decision after the last list. */
+export const LIST_TTL_MS = 5 * 60_000;
+/** The oldest decisions of clients without a session are dropped beyond this number. */
+const MOST_SESSIONS = 1_000;
+
+/** The known tools in their short form. */
+interface Catalogue {
+  readonly source: readonly Listed[];
+  readonly tools: readonly { readonly server: string; readonly definition: Definition; readonly tokens: number }[];
+  readonly hash: string;
+}
+
+/** What one client sees. */
+interface Session {
+  readonly decision: Promise<SurfaceDecision>;
+  /** Undefined for a client with a connection: its session ends with it. */
+  expiresAtMs: number | undefined;
+  /** The last list, and the tools it was made of. */
+  list: { readonly source: readonly Listed[]; readonly definitions: readonly Definition[] } | undefined;
+}
+
+const NO_TOOLS: readonly Definition[] = [];
+
+export class AutoSurface {
+  readonly #options: AutoSurfaceOptions;
+  readonly #clock: Clock;
+  readonly #sessions = new Map<string, Session>();
+  #catalogue: Catalogue | undefined;
+
+  constructor(options: AutoSurfaceOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** Starts the session of a client that has just shaken hands. */
+  async begin(caller: Caller): Promise<SurfaceDecision> {
+    if (caller.lasting) this.#sessions.delete(keyOf(caller, ""));
+    return await (await this.#session(caller)).decision;
+  }
+
+  /** Lists the upstream tools for a client. Returns the same array until a server changes its tools. */
+  async list({ caller, signal }: Pick<Exchange, "caller" | "signal">): Promise<readonly Definition[]> {
+    const session = await this.#session(caller);
+    const decision = await session.decision;
+    return await this.#listed(session, decision, signal);
+  }
+
+  /** The client has disconnected. */
+  release(caller: Caller): void {
+    this.#sessions.delete(keyOf(caller, ""));
+  }
+
+  /** Whether any client's list differs from the one it has seen, now that a server has changed its tools. */
+  async hasNews(signal: AbortSignal): Promise<boolean> {
+    for (const session of [...this.#sessions.values()]) {
+      const seen = session.list?.definitions;
+      if (seen === undefined) continue;
+      const decision = await session.decision;
+      if (decision.shape === "direct") return true;
+      const current = await this.#listed(session, decision, signal);
+      if (current !== seen && JSON.stringify(current) !== JSON.stringify(seen)) return true;
+    }
+    return false;
+  }
+
+  async #session(caller: Caller): Promise<Session> {
+    const catalogue = await this.#known();
+    const key = keyOf(caller, catalogue?.hash ?? "");
+    const now = this.#clock.monotonicMs();
+    const known = this.#sessions.get(key);
+    const isAlive = known !== undefined && (known.expiresAtMs === undefined || known.expiresAtMs > now);
+    const session = isAlive
+      ? known
+      : { decision: this.#decide(caller, catalogue), expiresAtMs: undefined, list: undefined };
+    if (!caller.lasting) {
+      session.expiresAtMs = now + 2 * LIST_TTL_MS;
+      // The most recently used come last.
+      this.#sessions.delete(key);
+    }
+    this.#sessions.set(key, session);
+    this.#forgetOld(now);
+    return session;
+  }
+
+  async #decide(caller: Caller, catalogue: Catalogue | undefined): Promise<SurfaceDecision> {
+    const settings = await this.#options.settings?.();
+    const tools = catalogue?.tools ?? [];
+    const servers = [...new Set(tools.map(({ server }) => server))];
+    const decision = decideSurface(caller, { servers, leanTokens: tokensOf(tools) }, settings);
+    this.#options.logger.info("surface decided", {
+      client: caller.name,
+      surface: decision.shape,
+      reason: decision.reason,
+    });
+    return decision;
+  }
+
+  async #listed(session: Session, decision: SurfaceDecision, signal: AbortSignal): Promise<readonly Definition[]> {
+    const { direct } = this.#options;
+    if (decision.shape === "composite") {
+      session.list ??= { source: [], definitions: NO_TOOLS };
+      return NO_TOOLS;
+    }
+    const source = decision.shape === "direct" ? await direct.list(signal) : await direct.known();
+    if (session.list?.source === source) return session.list.definitions;
+    const definitions =
+      decision.shape === "direct"
+        ? (await this.#allowed(source)).map(({ definition }) => withoutOutput(definition))
+        : await this.#lean(decision);
+    const before = session.list?.definitions;
+    const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(definitions);
+    session.list = { source, definitions: isSame ? before : definitions };
+    return session.list.definitions;
+  }
+
+  /** The short forms of the decided servers' tools; none if these servers have added so many that they cost too much. */
+  async #lean({ servers, directTokens }: SurfaceDecision): Promise<readonly Definition[]> {
+    const tools = ((await this.#known())?.tools ?? []).filter(({ server }) => servers.has(server));
+    return tokensOf(tools) > directTokens ? NO_TOOLS : tools.map(({ definition }) => definition);
+  }
+
+  /** The last known tools; undefined if they cannot be read, which is reported elsewhere. */
+  async #known(): Promise<Catalogue | undefined> {
+    try {
+      const source = await this.#options.direct.known();
+      if (this.#catalogue?.source === source) return this.#catalogue;
+      const tools = (await this.#allowed(source)).map(({ server, definition }) => {
+        const lean = leanDefinition(definition);
+        return { server, definition: lean, tokens: estimateTokens(JSON.stringify(lean)) };
+      });
+      const hash = createHash("sha256").update(JSON.stringify(tools)).digest("hex");
+      this.#catalogue = { source, tools, hash };
+      return this.#catalogue;
+    } catch (error) {
+      this.#options.logger.debug("no catalogue", { error: messageOf(error) });
+      return undefined;
+    }
+  }
+
+  async #allowed(tools: readonly Listed[]): Promise<readonly Listed[]> {
+    const denied = await this.#options.isDenied(tools.map(({ server, tool }) => `${server}.${tool}`));
+    return tools.filter((_, index) => denied[index] !== true);
+  }
+
+  #forgetOld(now: number): void {
+    for (const [key, { expiresAtMs }] of this.#sessions) {
+      if (expiresAtMs === undefined) continue;
+      if (expiresAtMs > now && this.#sessions.size <= MOST_SESSIONS) continue;
+      this.#sessions.delete(key);
+    }
+  }
+}
+
+function tokensOf(tools: Catalogue["tools"]): number {
+  return tools.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+/** Identifies a session: the connection, or else whose client it is, which one, and what it can see. */
+function keyOf({ lasting, id, principal, name }: Caller, hash: string): string {
+  return JSON.stringify(lasting ? [id] : [principal, name, hash]);
+}
+
+/** An oversized result is stored and replaced by its head, which the tool's output schema does not describe. */
+function withoutOutput(definition: Definition): Definition {
+  if (definition.outputSchema === undefined) return definition;
+  const { outputSchema: _, ...rest } = definition;
+  return rest;
+}

@@ -1,0 +1,218 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Caller } from "../../src/interfaces/exchange.js";
+import type { ServiceEvent } from "../../src/interfaces/mcp-service.js";
+import {
+  callTool,
+  nextEvent,
+  type SetUp,
+  stdio,
+  type TestService,
+  testCaller,
+  testExchange,
+  testService,
+  textOf,
+} from "../service/support.js";
+
+const OWN = ["query", "execute", "session"];
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "trunkline-auto-"));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface ToolOf {
+  readonly name: string;
+  readonly description?: string;
+  readonly inputSchema?: object;
+  readonly [field: string]: unknown;
+}
+
+/** Lets a server list these tools. */
+function define(server: string, tools: readonly (string | ToolOf)[]): void {
+  const full = tools.map((tool) => ({
+    inputSchema: { type: "object", properties: { text: { type: "string", description: "Any text" } } },
+    ...(typeof tool === "string" ? { name: tool, description: `Does ${tool}. At length.` } : tool),
+  }));
+  writeFileSync(join(folder, `${server}.json`), JSON.stringify({ tools: full }));
+}
+
+function server(name: string) {
+  return stdio("changing", ["--definitions", join(folder, `${name}.json`)], { name });
+}
+
+/** A service in front of these servers, with the catalogue of earlier runs. */
+function auto(names: readonly string[], options: SetUp = {}): TestService {
+  return testService(names.map(server), { surface: "auto", cacheFolder: join(folder, "cache"), ...options });
+}
+
+/** Connects the servers once, so that their tools are known afterwards. */
+async function visit(...names: string[]): Promise<void> {
+  await using first = auto(names);
+  for (const name of names) await describeServer(first, name);
+}
+
+async function describeServer(service: TestService, name: string): Promise<void> {
+  await callTool(service, "query", { steps: [{ op: "describe", params: { target: name } }] });
+}
+
+async function listFor({ service }: TestService, caller: Caller): Promise<{ tools: ToolOf[]; ttlMs?: number }> {
+  return (await service.handle("tools/list", {}, testExchange({ caller }))) as { tools: ToolOf[]; ttlMs?: number };
+}
+
+async function namesFor(service: TestService, caller: Caller): Promise<string[]> {
+  return (await listFor(service, caller)).tools.map(({ name }) => name);
+}
+
+describe("the surface auto", () => {
+  it("lists our own tools only while no server's tools are known, even after they connect", async () => {
+    define("docs", ["lookup"]);
+    await using under = auto(["docs"]);
+    const kinds: ServiceEvent["kind"][] = [];
+    under.service.onEvent(({ kind }) => kinds.push(kind));
+    const caller = testCaller();
+    expect(await under.service.instructions?.(caller)).toContain("describe");
+    expect(await namesFor(under, caller)).toEqual(OWN);
+    await describeServer(under, "docs");
+    expect(await namesFor(under, caller)).toEqual(OWN);
+    await under.service.close();
+    expect(kinds).not.toContain("tools_list_changed");
+  });
+
+  it("lists few tools in their short form, from the last known catalogue, without connecting", async () => {
+    define("docs", ["lookup", { name: "find", description: "Finds. Slowly.", outputSchema: { type: "object" } }]);
+    await visit("docs");
+    await using under = auto(["docs"]);
+    const { tools } = await listFor(under, testCaller());
+    expect(tools.slice(OWN.length)).toEqual([
+      {
+        name: "docs_lookup",
+        description: "Does lookup.",
+        inputSchema: { type: "object", properties: { text: { type: "string" } } },
+      },
+      {
+        name: "docs_find",
+        description: "Finds.",
+        inputSchema: { type: "object", properties: { text: { type: "string" } } },
+      },
+    ]);
+    expect((await under.hub()).status()[0]?.state).toBe("pending");
+    expect(textOf(await callTool(under, "docs_lookup"))).toBe("called lookup");
+  });
+
+  it("lists our own tools only if the others cost more than the limit, and calls those anyway", async () => {
+    define("docs", ["lookup"]);
+    await visit("docs");
+    await using under = auto(["docs"], { surfaceSettings: () => ({ directTokens: 10 }) });
+    expect(await namesFor(under, testCaller())).toEqual(OWN);
+    expect(textOf(await callTool(under, "docs_lookup"))).toBe("called lookup");
+  });
+
+  it("lists everything in full for a client that searches tools itself, except output schemas", async () => {
+    const long = `Looks up a page. ${"And more. ".repeat(50)}`;
+    define("docs", [{ name: "lookup", title: "Look up", description: long, outputSchema: { type: "object" } }]);
+    await using under = auto(["docs"], { surfaceSettings: () => ({ directTokens: 0 }) });
+    const { tools } = await listFor(under, testCaller({ name: "claude-code 2.1.42" }));
+    expect(tools.map(({ name }) => name)).toEqual([...OWN, "docs_lookup"]);
+    expect(tools[3]).toMatchObject({ title: "Look up", description: long });
+    expect(tools[3]).not.toHaveProperty("outputSchema");
+    expect(await namesFor(under, testCaller({ name: "cursor-vscode 1.0.0" }))).toEqual(OWN);
+  });
+
+  it("gives a client that lists at every turn the same bytes", async () => {
+    define("docs", ["lookup"]);
+    define("mail", ["send"]);
+    await visit("docs", "mail");
+    await using under = auto(["docs", "mail"]);
+    const caller = testCaller();
+    const first = JSON.stringify(await listFor(under, caller));
+    await callTool(under, "docs_lookup", {}, { caller });
+    expect(JSON.stringify(await listFor(under, caller))).toBe(first);
+    await callTool(under, "mail_send", {}, { caller });
+    expect(JSON.stringify(await listFor(under, caller))).toBe(first);
+    expect(first).toContain("mail_send");
+  });
+
+  it("does not list the tools of a server that connects for the first time during the session", async () => {
+    define("docs", ["lookup"]);
+    define("mail", ["send"]);
+    await visit("docs");
+    await using under = auto(["docs", "mail"]);
+    const caller = testCaller();
+    expect(await namesFor(under, caller)).toEqual([...OWN, "docs_lookup"]);
+    await describeServer(under, "mail");
+    expect(await namesFor(under, caller)).toEqual([...OWN, "docs_lookup"]);
+    expect(await namesFor(under, testCaller())).toEqual([...OWN, "docs_lookup", "mail_send"]);
+  });
+
+  it("lists a tool that a server adds, and says so", async () => {
+    define("docs", ["lookup", "announce"]);
+    await visit("docs");
+    await using under = auto(["docs"]);
+    const caller = testCaller();
+    await namesFor(under, caller);
+    define("docs", ["lookup", "announce", "search"]);
+    const changed = nextEvent(under, "tools_list_changed");
+    await callTool(under, "docs_announce");
+    await changed;
+    expect(await namesFor(under, caller)).toEqual([...OWN, "docs_lookup", "docs_announce", "docs_search"]);
+  });
+
+  it("stops listing the tools of a server that adds too many", async () => {
+    define("docs", ["announce"]);
+    await visit("docs");
+    await using under = auto(["docs"]);
+    const caller = testCaller();
+    await namesFor(under, caller);
+    define("docs", ["announce", ...Array.from({ length: 100 }, (_, index) => `tool_${index}`)]);
+    const changed = nextEvent(under, "tools_list_changed");
+    await callTool(under, "docs_announce");
+    await changed;
+    expect(await namesFor(under, caller)).toEqual(OWN);
+  });
+
+  it("does not list tools that the policy denies", async () => {
+    define("docs", ["lookup", "erase"]);
+    await visit("docs");
+    await using under = auto(["docs"], { policies: [{ "docs.erase": "deny" }] });
+    expect(await namesFor(under, testCaller())).toEqual([...OWN, "docs_lookup"]);
+    const searching = testCaller({ name: "claude-code 2" });
+    expect(await namesFor(under, searching)).toEqual([...OWN, "docs_lookup"]);
+    expect(textOf(await callTool(under, "docs_erase"))).toContain("DENIED");
+  });
+
+  it.each([
+    ["wire", "docs_look_up"],
+    ["prefixed", "mcp__docs__look_up"],
+    ["plain", "look.up"],
+  ] as const)("names tools in the style %s", async (names, name) => {
+    define("docs", ["look.up"]);
+    await visit("docs");
+    await using under = auto(["docs"], { names });
+    expect(await namesFor(under, testCaller())).toEqual([...OWN, name]);
+    expect(textOf(await callTool(under, name))).toBe("called look.up");
+  });
+
+  it("decides for a stateless client by principal, name and catalogue", async () => {
+    define("docs", ["lookup"]);
+    await using under = auto(["docs"]);
+    const stateless = { era: "modern", revision: "2026-07-28", endpoint: "http", lasting: false } as const;
+    const client = (principal: string, name = "agent 1") => testCaller({ ...stateless, principal, name });
+    const first = await listFor(under, client("ada"));
+    expect(first.tools.map(({ name }) => name)).toEqual(OWN);
+    expect(first.ttlMs).toBeGreaterThan(0);
+    expect(await namesFor(under, client("bob", "claude-code 2"))).toEqual([...OWN, "docs_lookup"]);
+    // The catalogue is known by now.
+    expect(await namesFor(under, client("ada"))).toEqual([...OWN, "docs_lookup"]);
+    expect(JSON.stringify(await listFor(under, client("ada")))).toBe(
+      JSON.stringify(await listFor(under, client("ada"))),
+    );
+  });
+});
