@@ -1,6 +1,6 @@
 // Keyword ranking: BM25 over weighted fields. Small and in memory, since there are hundreds of operations, not
 // millions.
-import { BM25_MAX_GAIN, bm25Gain, bm25LengthFactor, bm25Weight } from "@trunkline/core";
+import { bm25Gain, bm25LengthFactor, bm25Weight } from "@trunkline/core";
 import { wordsOf } from "./words.js";
 
 /** The text of each searchable field, by name. */
@@ -39,25 +39,18 @@ export class KeywordIndex<F extends string> {
     posting.set(entry, (posting.get(entry) ?? 0) + amount);
   }
 
-  /** The maximum that a word can add to a score. */
-  mostFor(word: string): number {
-    return this.#weightOf(word) * BM25_MAX_GAIN;
-  }
-
-  /** How rare a word is. */
-  #weightOf(word: string): number {
-    const having = this.#postings.get(word)?.size ?? 0;
-    return bm25Weight(having, this.#size);
-  }
-
-  /** Scores every entry for weighted words. */
+  /**
+   * Scores every entry for weighted words. The logarithm of the size is the unit, because it is the weight of a word
+   * that hardly any entry has: scores of small and large indexes are comparable.
+   */
   scores(words: ReadonlyMap<string, number>): Float64Array {
     const scores = new Float64Array(this.#size);
+    const unit = Math.log(Math.max(2, this.#size));
     for (const [word, importance] of words) {
-      const weight = this.#weightOf(word) * importance;
-      for (const [entry, amount] of this.#postings.get(word) ?? []) {
-        scores[entry] = (scores[entry] ?? 0) + weight * bm25Gain(amount);
-      }
+      const posting = this.#postings.get(word);
+      if (posting === undefined) continue;
+      const weight = (bm25Weight(posting.size, this.#size) * importance) / unit;
+      for (const [entry, amount] of posting) scores[entry] = (scores[entry] ?? 0) + weight * bm25Gain(amount);
     }
     return scores;
   }

@@ -1,26 +1,17 @@
 // Ranks operations for a question: by words, and also by meaning if there is a model.
-import type { Embedder, Logger } from "@trunkline/core";
+import { byCodeUnit, type Embedder, type Logger } from "@trunkline/core";
+import { type Candidate, embeddedTexts, type Field, fieldsOf, TEXTS } from "./candidate-texts.js";
 import { Vectors } from "./kept-vectors.js";
 import { KeywordIndex } from "./keyword-index.js";
+import { type NameForms, namedBy, nameForms } from "./named.js";
+import { needsOf } from "./needs.js";
 import { synonymsOf } from "./synonyms.js";
 import { wordsOf } from "./words.js";
-
-/** The searchable facts about an operation. */
-export interface Candidate {
-  /** For example `github.create_issue`. */
-  readonly name: string;
-  readonly server?: string | undefined;
-  /** The name without the server. */
-  readonly tool: string;
-  readonly description: string;
-  /** JSON Schema of the parameters. */
-  readonly schema?: Readonly<Record<string, unknown>> | undefined;
-}
 
 interface Ranking<C> {
   readonly method: "hybrid" | "keyword";
   readonly ranked: readonly { readonly candidate: C; readonly score: number }[];
-  /** Why meaning was not used, or only in part. */
+  /** Why meaning was not used. */
   readonly notice?: string;
 }
 
@@ -29,28 +20,47 @@ interface RankerOptions {
   /** The folder for cached vectors. */
   readonly folder?: string | undefined;
   readonly logger: Logger;
-  /** How long a question may wait for missing vectors. */
+  /** How long a question may wait for vectors that were never computed. Default 0: they are computed meanwhile. */
   readonly waitMs?: number | undefined;
 }
+
+interface RankOptions {
+  /** How much an operation is used, by its name; 0 if never. */
+  readonly weightOf?: ((name: string) => number) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+// The following numbers are measured by bench/server/find.
 
 const WEIGHTS = {
   tool: { weight: 3, lengthPenalty: 0.3 },
   server: { weight: 1.5, lengthPenalty: 0 },
   description: { weight: 1, lengthPenalty: 0.5 },
   params: { weight: 0.5, lengthPenalty: 0.6 },
-} as const;
-
-const DEFAULT_WAIT_MS = 4000;
-/** The weight of a synonym, and the weight of words relative to meaning. Measured by bench/server/find. */
+} as const satisfies Record<Field, unknown>;
 const SYNONYM_WEIGHT = 0.5;
-const WORDS_WEIGHT = 0.4;
+/**
+ * The weight of words next to a cosine. Their score is absolute: it does not shrink if the question has many other
+ * words, such as names and dates, so words that fit win, and without any the meaning decides.
+ */
+const WORDS_WEIGHT = 0.1;
+/** The weight of the need that fits best, next to the whole question. */
+const NEED_WEIGHT = 0.6;
+/** The most that use adds: enough to decide between equals. */
+const USE_WEIGHT = 0.03;
 /** Results below this fraction of the best score are unrelated to the question. */
 const LEAST_OF_BEST = 0.4;
 
+const NOTICES = {
+  pending: "Matched by words only: the tools are still being indexed by meaning. Ask again in a moment.",
+  failed: "Matched by words only: the embedding model is not available.",
+};
+
 interface Index<C> {
   readonly candidates: readonly C[];
-  readonly keyword: KeywordIndex<keyof typeof WEIGHTS>;
-  /** Two per candidate. */
+  readonly keyword: KeywordIndex<Field>;
+  readonly names: readonly NameForms[];
+  /** {@link TEXTS} per candidate. */
   readonly texts: readonly string[];
 }
 
@@ -58,130 +68,119 @@ interface Index<C> {
 export class Ranker<C extends Candidate> {
   readonly #options: RankerOptions;
   #index: Index<C> | undefined;
-  #vectors: Promise<Vectors | undefined> | undefined;
+  readonly #vectors: Vectors;
 
   constructor(options: RankerOptions) {
     this.#options = options;
+    const { embedder = async () => undefined, folder, logger } = options;
+    this.#vectors = new Vectors({ embedder, folder, logger });
   }
 
   /** All candidates related to the question, best first. */
-  async rank(question: string, candidates: readonly C[], signal?: AbortSignal): Promise<Ranking<C>> {
+  async rank(question: string, candidates: readonly C[], options: RankOptions = {}): Promise<Ranking<C>> {
+    const { weightOf, signal } = options;
+    // Opening takes longest, so it starts first.
+    void this.#vectors.open();
     const index = this.#indexOf(candidates);
-    const words = sharedWords(question, index.keyword);
-    const meaning = await this.#meaning(question, index, signal);
-    const scores = meaning.scores === undefined ? words : fused(words, meaning.scores);
-    const best = scores.reduce((a, b) => Math.max(a, b), 0);
-    const ranked = candidates
-      .map((candidate, at) => ({ candidate, score: scores[at] ?? 0 }))
-      .filter(({ score }) => score > 0 && score >= best * LEAST_OF_BEST)
-      .sort((a, b) => b.score - a.score || (a.candidate.name < b.candidate.name ? -1 : 1));
+    const parts = [question, ...needsOf(question)];
+    const words = parts.map((part) => wordScores(part, index.keyword));
+    const { meaning, notice } = await this.#meaning(parts, index, signal);
+    const [whole, ...needs] = words.map((scores, at) => fused(scores, meaning?.[at]));
+    const named = namedBy(question);
+    const scored = candidates.map((candidate, at) => {
+      const need = needs.reduce((most, scores) => Math.max(most, scores[at] ?? 0), 0);
+      const fit = (whole?.[at] ?? 0) + NEED_WEIGHT * need;
+      const used = weightOf?.(candidate.name) ?? 0;
+      const name = named(index.names[at] as NameForms);
+      return { candidate, name, used, score: fit > 0 ? fit + (USE_WEIGHT * used) / (1 + used) : 0 };
+    });
+    const best = scored.reduce((most, { score }) => Math.max(most, score), 0);
+    const ranked = scored
+      .filter(({ score, name }) => name > 0 || (score > 0 && score >= best * LEAST_OF_BEST))
+      .sort((a, b) => {
+        const byName = b.name - a.name || (a.name > 0 ? b.used - a.used : 0);
+        return byName || b.score - a.score || byCodeUnit(a.candidate.name, b.candidate.name);
+      });
     return {
-      method: meaning.scores === undefined ? "keyword" : "hybrid",
+      method: meaning === undefined ? "keyword" : "hybrid",
       ranked,
-      ...(meaning.notice === undefined ? {} : { notice: meaning.notice }),
+      ...(notice === undefined ? {} : { notice }),
     };
   }
 
+  /** Computes missing vectors in the background, for later questions. Opens the model only if there are any. */
+  async prepare(candidates: readonly C[]): Promise<void> {
+    const isIndexed = this.#index?.candidates === candidates;
+    await this.#vectors.prepare(isIndexed ? (this.#index?.texts ?? []) : candidates.flatMap(embeddedTexts));
+  }
+
   async close(): Promise<void> {
-    const vectors = await this.#vectors;
-    await vectors?.close();
+    await this.#vectors.close();
   }
 
   #indexOf(candidates: readonly C[]): Index<C> {
     if (this.#index?.candidates === candidates) return this.#index;
-    const fields = candidates.map(fieldsOf);
-    this.#index = { candidates, keyword: new KeywordIndex(fields, WEIGHTS), texts: candidates.flatMap(embeddedTexts) };
+    this.#index = {
+      candidates,
+      keyword: new KeywordIndex(candidates.map(fieldsOf), WEIGHTS),
+      names: candidates.map(nameForms),
+      texts: candidates.flatMap(embeddedTexts),
+    };
     return this.#index;
   }
 
+  /** Returns the cosine of each part of the question and each candidate, if the vectors are there. */
   async #meaning(
-    question: string,
+    parts: readonly string[],
     { texts }: Index<C>,
     signal: AbortSignal | undefined,
-  ): Promise<{ scores?: Float64Array; notice?: string }> {
+  ): Promise<{ meaning?: readonly Float64Array[]; notice?: string }> {
     try {
-      this.#vectors ??= this.#openVectors();
-      const vectors = await this.#vectors;
-      if (vectors === undefined) return {};
-      const waitMs = this.#options.waitMs ?? DEFAULT_WAIT_MS;
-      const known = await vectors.of(texts, { waitMs, signal });
-      const missing = known.filter((vector) => vector === undefined).length;
-      if (missing > texts.length / 2) {
-        return { notice: "Matched by words only: the operations are still being embedded." };
-      }
-      const query = await vectors.ofQuery(question, signal);
-      if (query === undefined) return {};
-      const near = (vector: Float32Array | undefined) => (vector === undefined ? 0 : dot(query, vector));
-      const scores = Float64Array.from(
-        { length: texts.length / 2 },
-        (_, at) => (near(known[2 * at]) + near(known[2 * at + 1])) / 2,
-      );
-      return { scores };
+      const known = await this.#vectors.of(texts, { waitMs: this.#options.waitMs ?? 0, signal });
+      if (known === "no model") return {};
+      if (known === "pending" || known === "failed") return { notice: NOTICES[known] };
+      const embedder = await this.#vectors.open();
+      const asked = (await embedder?.embed(parts, signal === undefined ? {} : { signal })) ?? [];
+      return { meaning: asked.map((vector) => cosines(vector, known)) };
     } catch (error) {
       if (signal?.aborted) throw error;
-      this.#vectors = undefined;
       this.#options.logger.warn("cannot rank operations by meaning", { error });
-      return { notice: "Matched by words only: the embedding model is not available." };
+      return { notice: NOTICES.failed };
     }
   }
-
-  async #openVectors(): Promise<Vectors | undefined> {
-    const embedder = await this.#options.embedder?.();
-    const { folder, logger } = this.#options;
-    return embedder === undefined ? undefined : new Vectors(embedder, { folder, logger });
-  }
 }
 
-function fieldsOf({ tool, server, description, schema }: Candidate): Record<keyof typeof WEIGHTS, string> {
-  const properties = (schema?.properties ?? {}) as Record<string, { description?: unknown } | undefined>;
-  const params = Object.entries(properties).map(([name, property]) => {
-    const text = typeof property?.description === "string" ? property.description : "";
-    return `${name} ${text}`;
-  });
-  return { tool, server: server ?? "", description, params: params.join(" ") };
-}
-
-/**
- * Returns the texts of a candidate to embed: its names with the first sentence, and the full description. Two vectors
- * find more than one, because a long description covers much that no question asks about.
- */
-function embeddedTexts({ tool, server, description, schema }: Candidate): [string, string] {
-  const text = description.replace(/\s+/g, " ").trim();
-  const owner = server === undefined ? "" : `${spaced(server)}: `;
-  const params = Object.keys((schema?.properties ?? {}) as object).map(spaced);
-  return [
-    `${owner}${spaced(tool)}. ${firstSentence(text)}`,
-    `${spaced(tool)}: ${text.slice(0, LONGEST_TEXT)} ${params.join(", ")}`,
-  ];
-}
-
-const LONGEST_TEXT = 1000;
-
-function firstSentence(text: string): string {
-  return (/^.*?(?:[.!?](?=\s+[^\p{Ll}])|[。！？]|$)/u.exec(text)?.[0] ?? text).slice(0, 300);
-}
-
-function spaced(name: string): string {
-  return name
-    .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
-    .replace(/[^\p{L}\p{N}]+/gu, " ")
-    .trim();
-}
-
-/** Returns how many of the question's words each candidate contains, from 0 to 1. Rare words count more. */
-function sharedWords(question: string, index: KeywordIndex<keyof typeof WEIGHTS>): Float64Array {
+/** Scores each candidate by the question's words and their synonyms. */
+function wordScores(question: string, index: KeywordIndex<Field>): Float64Array {
   const asked = [...new Set(wordsOf(question))];
   const words = new Map(asked.map((word) => [word, 1]));
   for (const word of asked) {
     for (const other of synonymsOf(word)) if (!words.has(other)) words.set(other, SYNONYM_WEIGHT);
   }
-  const most = asked.reduce((sum, word) => sum + index.mostFor(word), 0);
-  return index.scores(words).map((score) => (most === 0 ? 0 : Math.min(1, score / most)));
+  return index.scores(words);
 }
 
-/** Word scores are absolute: a question that shares hardly any words with the candidates is ranked by meaning. */
-function fused(words: Float64Array, meaning: Float64Array): Float64Array {
-  return words.map((score, at) => (Math.max(0, meaning[at] ?? 0) + WORDS_WEIGHT * score) / (1 + WORDS_WEIGHT));
+function fused(words: Float64Array, meaning: Float64Array | undefined): Float64Array {
+  return words.map((score, at) => Math.max(0, meaning?.[at] ?? 0) + WORDS_WEIGHT * score);
+}
+
+/** Half the mean and half the maximum over a candidate's texts. Without vectors a candidate is as near as the average. */
+function cosines(question: Float32Array, known: readonly (Float32Array | undefined)[]): Float64Array {
+  const near = Float64Array.from({ length: known.length / TEXTS }, (_, at) => {
+    let sum = 0;
+    let most = -1;
+    for (let text = at * TEXTS; text < (at + 1) * TEXTS; text++) {
+      const vector = known[text];
+      if (vector === undefined) return Number.NaN;
+      const cosine = dot(question, vector);
+      sum += cosine;
+      most = Math.max(most, cosine);
+    }
+    return (sum / TEXTS + most) / 2;
+  });
+  const there = near.filter((cosine) => !Number.isNaN(cosine));
+  const average = there.reduce((sum, cosine) => sum + cosine, 0) / Math.max(1, there.length);
+  return near.map((cosine) => (Number.isNaN(cosine) ? average : cosine));
 }
 
 function dot(a: Float32Array, b: Float32Array): number {

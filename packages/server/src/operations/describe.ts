@@ -14,7 +14,8 @@ import {
   TrunklineError,
   typeOf,
 } from "@trunkline/core";
-import type { Candidate, Ranker } from "../find/operation-ranker.js";
+import type { Candidate } from "../find/candidate-texts.js";
+import type { Ranker } from "../find/operation-ranker.js";
 import type { Operation, OperationKind } from "../interfaces/operation.js";
 import type { KnownServer } from "../upstreams/kept-tools.js";
 import type { Upstreams } from "../upstreams/upstreams.js";
@@ -137,7 +138,9 @@ class Describer {
     const waiting = await this.#connectUnknown(page.signal);
     const servers = await this.#options.upstreams.servers();
     const ranker = await this.#openRanker();
-    const { method, ranked, notice } = await ranker.rank(question, this.#findableOf(servers), page.signal);
+    const { method, ranked, notice } = await ranker.rank(question, this.#findableOf(servers), {
+      signal: page.signal,
+    });
     const lines = ranked.map(({ candidate, score }, index) => ({
       ...candidate.line,
       ...(index < SIGNED ? { signature: briefSignature(candidate.schema ?? {}, candidate.outputSchema) } : {}),

@@ -1,0 +1,65 @@
+// The searchable texts of an operation.
+
+/** The searchable facts about an operation. */
+export interface Candidate {
+  /** For example `github.create_issue`. */
+  readonly name: string;
+  readonly server?: string | undefined;
+  /** The name without the server. */
+  readonly tool: string;
+  readonly description: string;
+  /** JSON Schema of the parameters. */
+  readonly schema?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The fields that words are looked up in. */
+export type Field = "tool" | "server" | "description" | "params";
+
+const LONGEST_TEXT = 1000;
+const LONGEST_SENTENCE = 300;
+const LONGEST_HINT = 120;
+
+export function fieldsOf({ tool, server, description, schema }: Candidate): Record<Field, string> {
+  const params = paramsOf(schema).map(({ name, hint }) => `${name} ${hint}`);
+  return { tool, server: server ?? "", description, params: params.join(" ") };
+}
+
+/** How many texts of a candidate are embedded. */
+export const TEXTS = 3;
+
+/**
+ * Returns the texts of a candidate to embed: its names with the first sentence, the full description, and the
+ * parameters. Several vectors find more than one, because a long text covers much that no question asks about.
+ */
+export function embeddedTexts({ tool, server, description, schema }: Candidate): [string, string, string] {
+  const text = description.replace(/\s+/g, " ").trim();
+  const owner = server === undefined ? "" : `${spaced(server)}: `;
+  const title = spaced(tool);
+  const params = paramsOf(schema).map(({ name, hint }) => ({ name: spaced(name), hint: hint.replace(/\s+/g, " ") }));
+  const names = params.map(({ name }) => name).join(", ");
+  const hints = params.map(({ name, hint }) => (hint === "" ? name : `${name}: ${hint.slice(0, LONGEST_HINT)}`));
+  return [
+    `${owner}${title}. ${firstSentence(text)}`,
+    `${title}: ${text.slice(0, LONGEST_TEXT)} ${names}`,
+    `${title}. ${hints.join(". ").slice(0, LONGEST_TEXT)}`,
+  ];
+}
+
+function paramsOf(schema: Candidate["schema"]): { name: string; hint: string }[] {
+  const properties = (schema?.properties ?? {}) as Record<string, { description?: unknown } | null | undefined>;
+  return Object.entries(properties).map(([name, property]) => {
+    const hint = property?.description;
+    return { name, hint: typeof hint === "string" ? hint.trim() : "" };
+  });
+}
+
+function firstSentence(text: string): string {
+  return (/^.*?(?:[.!?](?=\s+[^\p{Ll}])|[。！？]|$)/u.exec(text)?.[0] ?? text).slice(0, LONGEST_SENTENCE);
+}
+
+function spaced(name: string): string {
+  return name
+    .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+}
