@@ -1,4 +1,6 @@
 // `trunkline doctor` as a person sees it: results as they arrive, colours, names to paste, and lines that fit.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { outcomeOf, Place, seen } from "./command.js";
 import { plain, runAtScreen, startAtScreen, tooWide } from "./screen.js";
@@ -47,6 +49,28 @@ describe("doctor", () => {
     using place = new Place({ "mcp.json": { mcpServers: { "a-silent": testServer("silent") } } });
     const { stdout } = await place.run(["doctor", "--mcp", "mcp.json", "--timeout", "1"]);
     expect(stdout).toContain('TIMEOUT: Server "a-silent" did not answer within 1 s.');
+  });
+});
+
+describe("doctor on the model for search by meaning", () => {
+  it("says that it is missing and how to get it, without failing", async () => {
+    using place = new Place({ "mcp.json": { mcpServers: { hello: testServer("hello") } } });
+    const { code, stdout } = await place.run(["doctor", "--mcp", "mcp.json", "--strict"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /\nSearch\n {2}The model for search by meaning is not installed, .*\n {2}next: trunkline models pull\n$/,
+    );
+    const { stdout: report } = await place.run(["doctor", "--mcp", "mcp.json", "--json"]);
+    expect(JSON.parse(report).search).toEqual({ model: "missing", reason: null });
+  });
+
+  it("says that it is damaged", async () => {
+    using place = new Place({ "mcp.json": { mcpServers: {} } });
+    const folder = join(place.home, ".trunkline", "models", "minilm");
+    mkdirSync(folder, { recursive: true });
+    for (const file of ["model.onnx", "tokenizer.json"]) writeFileSync(join(folder, file), "not a model");
+    const { stdout } = await place.run(["doctor", "--mcp", "mcp.json"]);
+    expect(stdout).toContain("The model for search by meaning is damaged");
   });
 });
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Place } from "./command.js";
@@ -107,6 +107,33 @@ describe("the model for search by meaning", () => {
     expect((await first.end()).code).toBe(0);
     const { code, screen } = await new Terminal(place, ["init"]).end();
     expect({ code, isAsked: screen.includes("Download") }).toEqual({ code: 0, isAsked: false });
+  });
+
+  it("is not offered by install or by another init after a no", async () => {
+    using place = new Place({ "a.md": "apples", "other/b.md": "pears" });
+    const first = new Terminal(place, ["init"]);
+    await first.answer("Download it now with npm? [y/N]", "n");
+    expect((await first.end()).code).toBe(0);
+    const install = new Terminal(place, ["install", "cursor"]);
+    await install.answer("Write it? [y/N]", "y");
+    const installed = await install.end();
+    const other = await new Terminal(place, ["init", "other"]).end();
+    expect([installed.code, other.code]).toEqual([0, 0]);
+    expect(`${installed.screen}${other.screen}`).not.toContain("Download");
+    expect(readFileSync(join(place.home, ".trunkline", "model-declined"), "utf8")).toContain("to be asked again");
+  });
+
+  it("is offered by install if no command has asked yet, and a removed record brings the question back", async () => {
+    using place = new Place();
+    const install = async (program: string) => {
+      const terminal = new Terminal(place, ["install", program]);
+      await terminal.answer("Write it? [y/N]", "y");
+      await terminal.answer("Download it now with npm? [y/N]", "n");
+      expect((await terminal.end()).code).toBe(0);
+    };
+    await install("cursor");
+    rmSync(join(place.home, ".trunkline", "model-declined"));
+    await install("gemini");
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
@@ -101,6 +101,38 @@ describe("the embed package", () => {
       message: "not there",
       hint: "do this",
     });
+  });
+
+  it("keeps the runtime's library for this platform and removes the others", async () => {
+    const { platform, arch } = process;
+    const own = join(platform, arch);
+    const libraries = [own, join(platform, "other"), join("plan9", arch)];
+    const { place, npm } = placeWithNpm(`
+      const bin = path.join(args[args.indexOf("--prefix") + 1], "node_modules", "onnxruntime-node", "bin", "napi-v6");
+      for (const each of ${JSON.stringify(libraries)}) {
+        fs.mkdirSync(path.join(bin, each), { recursive: true });
+        fs.writeFileSync(path.join(bin, each, "library"), "");
+      }`);
+    using _ = place;
+    const { home } = place;
+    const { signal } = new AbortController();
+    const stderr = new PassThrough();
+    await installEmbedPackage({ home, version: VERSION, env: process.env, npmCommand: [npm], signal, stderr });
+    const bin = join(packagesFolder(home), "node_modules", "onnxruntime-node", "bin", "napi-v6");
+    expect(libraries.filter((each) => existsSync(join(bin, each, "library")))).toEqual([own]);
+  });
+
+  it("keeps all libraries of the runtime if none is for this platform", async () => {
+    const { place, npm } = placeWithNpm(`
+      const bin = path.join(args[args.indexOf("--prefix") + 1], "node_modules", "onnxruntime-node", "bin", "napi-v6");
+      fs.mkdirSync(path.join(bin, "plan9", "x64"), { recursive: true });`);
+    using _ = place;
+    const { home } = place;
+    const { signal } = new AbortController();
+    const stderr = new PassThrough();
+    await installEmbedPackage({ home, version: VERSION, env: process.env, npmCommand: [npm], signal, stderr });
+    const bin = join(packagesFolder(home), "node_modules", "onnxruntime-node", "bin", "napi-v6");
+    expect(existsSync(join(bin, "plan9", "x64"))).toBe(true);
   });
 
   it("reports a failed installation", async () => {

@@ -2,7 +2,7 @@
 // repository, or if someone installed it), then below the user's own folder, where `trunkline models pull` puts it.
 // Nothing else installs anything.
 import { spawn } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Writable } from "node:stream";
@@ -12,6 +12,7 @@ import {
   type Embedder,
   type ErrorCode,
   type ErrorDetails,
+  isAbsent,
   isRecord,
   isTrunklineError,
   type Logger,
@@ -137,7 +138,7 @@ export function npmCommandOf(platform: NodeJS.Platform = process.platform): read
   return [process.execPath, join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js")];
 }
 
-/** Installs the package below the user's folder with npm. */
+/** Installs the package below the user's folder with npm, for this platform only. */
 export async function installEmbedPackage(options: InstallOptions): Promise<void> {
   const { home, version, env, signal } = options;
   const folder = packagesFolder(home);
@@ -168,10 +169,41 @@ export async function installEmbedPackage(options: InstallOptions): Promise<void
     });
   });
   if (signal.aborted) throw abortError(signal, "Installing");
-  if (exitCode === 0) return;
+  if (exitCode === 0) return await removeOtherPlatforms(folder);
   throw new TrunklineError("IO", `npm could not install ${PACKAGE}@${version} (exit code ${exitCode}).`, {
     hint: "See npm's own messages above. Without a network nothing can be installed.",
   });
+}
+
+/**
+ * The runtime's tarball holds its library for five platforms, 290 MB together. Removes all but the one for this platform;
+ * if that is not where we expect it, removes nothing.
+ */
+async function removeOtherPlatforms(folder: string): Promise<void> {
+  const bin = join(folder, "node_modules", "onnxruntime-node", "bin");
+  for (const version of await foldersIn(bin)) {
+    const platforms = await foldersIn(join(bin, version));
+    const architectures = await foldersIn(join(bin, version, process.platform));
+    if (!architectures.includes(process.arch)) continue;
+    const others = [
+      ...platforms.filter((name) => name !== process.platform).map((name) => join(bin, version, name)),
+      ...architectures
+        .filter((name) => name !== process.arch)
+        .map((name) => join(bin, version, process.platform, name)),
+    ];
+    for (const other of others) await rm(other, { recursive: true, force: true });
+  }
+}
+
+/** Returns the names of the folders in a folder, without links. */
+async function foldersIn(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
+  }
 }
 
 /**

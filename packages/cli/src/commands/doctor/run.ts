@@ -9,6 +9,7 @@ import { progressLineFor } from "../../terminal/progress-line.js";
 import { Page } from "../../terminal/report-page.js";
 import { jsonReport } from "./doctor-report.js";
 import { jsonSafety, safetyOf, showSafety } from "./doctor-safety.js";
+import { checkSearch, jsonSearch, showSearch } from "./doctor-search.js";
 import { showHead, showRest, showServer } from "./doctor-text.js";
 
 export interface DoctorOptions {
@@ -33,8 +34,9 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
   const [config, hub] = [await app.config(), await app.hub()];
   const page = options.json ? undefined : new Page(context);
   if (page !== undefined) showHead(page, { version, config });
-  const [model] = await Promise.all([
+  const [model, search] = await Promise.all([
     checkModel(context, { timeoutMs: options.timeout * 1000 }),
+    checkSearch(context),
     connectAll(context, hub, (name) => {
       const status = hub.status().find((server) => server.name === name);
       if (page === undefined || status === undefined) return;
@@ -52,6 +54,7 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
     const report = {
       ...checked,
       safety: jsonSafety(safety),
+      search: jsonSearch(search),
       ...(model === undefined ? {} : { model: jsonModel(model) }),
     };
     context.out(printableJson(context.redactor.value(report), options.pretty ? 2 : undefined));
@@ -59,6 +62,7 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
     showRest(page, { servers, renamed });
     if (model !== undefined) showModel(page, model);
     showSafety(page, safety);
+    showSearch(page, search);
   }
   await keepTools(context, hub);
   const failed =
