@@ -21,9 +21,10 @@ export function within(maxTokens, { tool, args }) {
 
 /**
  * Finds operations by purpose, all in one turn. The model does not know them beforehand, so it asks in another turn if
- * the answer lacks their parameters, and if an operation was not found, it reads the server's whole list.
+ * the answer lacks their parameters, and if an operation was not found, it reads the server's whole list. Returns
+ * whether the first answer was enough.
  * @param {Readonly<Record<string, string>>} needs operations by what the model would ask for
- * @returns {Generator<Call[], void, Outcome[]>}
+ * @returns {Generator<Call[], boolean, Outcome[]>}
  */
 export function* learn(needs) {
   const found = yield* describe(Object.keys(needs).map((find) => ({ find })));
@@ -36,6 +37,7 @@ export function* learn(needs) {
   }
   const unclear = wanted.filter((op) => (lines.find(({ name }) => name === op)?.signature ?? "…").endsWith("…"));
   if (unclear.length > 0) yield* describe(unclear.map((target) => ({ target })));
+  return unclear.length === 0;
 }
 
 /**
@@ -64,4 +66,9 @@ export function resultOf({ text }) {
 export function resultsOf({ text }) {
   const { steps, results } = JSON.parse(text);
   return (steps ?? results).map((/** @type {{ result: unknown }} */ { result }) => result);
+}
+
+/** Returns the hash of a direct tool's result that was stored because it is large. @param {Outcome} outcome */
+export function handleIn({ text }) {
+  return text.includes("truncated") ? /\bhash\W+([0-9a-f]{12,64})\b/.exec(text)?.[1] : undefined;
 }

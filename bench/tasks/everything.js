@@ -1,6 +1,6 @@
 // Tasks for server-everything: small calls, chains, images, links, waiting.
 import { match, ok } from "node:assert/strict";
-import { ask, execute, learn, query, resultOf, resultsOf } from "./composite.js";
+import { ask, execute, query, resultOf, resultsOf } from "./composite.js";
 import { call } from "./direct.js";
 
 const CITIES = ["New York", "Chicago", "Los Angeles"];
@@ -35,8 +35,8 @@ export const EVERYTHING = [
     *direct() {
       return (yield* ask(call("everything.get-sum", { a: 1234.5, b: 8765.5 }))).text;
     },
+    needs: { "add two numbers": "everything.get-sum" },
     *composite() {
-      yield* learn({ "add two numbers": "everything.get-sum" });
       const sum = yield* ask(query({ op: "everything.get-sum", params: { a: 1234.5, b: 8765.5 } }));
       return resultOf(sum).text;
     },
@@ -50,8 +50,8 @@ export const EVERYTHING = [
       const second = lastNumber((yield* ask(call("everything.get-sum", { a: first, b: 100 }))).text);
       return (yield* ask(call("everything.get-sum", { a: second, b: second }))).text;
     },
+    needs: { "add two numbers": "everything.get-sum" },
     *composite() {
-      yield* learn({ "add two numbers": "everything.get-sum" });
       /** @param {number} a @param {number} b */
       const add = (a, b) => query({ op: "everything.get-sum", params: { a, b } });
       const first = lastNumber(resultOf(yield* ask(add(17, 25))).text);
@@ -67,8 +67,8 @@ export const EVERYTHING = [
       const results = yield CITIES.map((location) => call("everything.get-structured-content", { location }));
       return warmest(results.map(({ text }) => JSON.parse(text)));
     },
+    needs: { "weather of a city": "everything.get-structured-content" },
     *composite() {
-      yield* learn({ "weather of a city": "everything.get-structured-content" });
       const steps = CITIES.map((location) => ({ op: "everything.get-structured-content", params: { location } }));
       return warmest(resultsOf(yield* ask(query(...steps))));
     },
@@ -81,8 +81,8 @@ export const EVERYTHING = [
       const { text, images } = yield* ask(call("everything.get-tiny-image"));
       return describePicture(text, images);
     },
+    needs: { "get a tiny image": "everything.get-tiny-image" },
     *composite() {
-      yield* learn({ "get a tiny image": "everything.get-tiny-image" });
       const { text, images } = yield* ask(query({ op: "everything.get-tiny-image" }));
       return describePicture(text, images);
     },
@@ -98,11 +98,11 @@ export const EVERYTHING = [
       ];
       return linked(results.map(({ text }) => text).join("\n"));
     },
+    needs: {
+      "list links to resources": "everything.get-resource-links",
+      "reference to a resource": "everything.get-resource-reference",
+    },
     *composite() {
-      yield* learn({
-        "list links to resources": "everything.get-resource-links",
-        "reference to a resource": "everything.get-resource-reference",
-      });
       const { text } = yield* ask(
         query(
           { op: "everything.get-resource-links", params: { count: 6 } },
@@ -122,8 +122,8 @@ export const EVERYTHING = [
     *direct() {
       return (yield* ask(call("everything.trigger-long-running-operation", { duration: 1, steps: 4 }))).text;
     },
+    needs: { "run a long operation": "everything.trigger-long-running-operation" },
     *composite() {
-      yield* learn({ "run a long operation": "everything.trigger-long-running-operation" });
       const run = { op: "everything.trigger-long-running-operation", params: { duration: 1, steps: 4 } };
       const [result] = resultsOf(yield* ask(execute(run)));
       return result.text;

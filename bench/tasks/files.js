@@ -1,6 +1,6 @@
 // Tasks for server-filesystem: reading, searching, writing, and errors.
 import { deepEqual, equal, match } from "node:assert/strict";
-import { ask, execute, learn, query, resultOf, resultsOf } from "./composite.js";
+import { ask, execute, query, resultOf, resultsOf } from "./composite.js";
 import { call } from "./direct.js";
 
 const REPORTS = Array.from({ length: 10 }, (_, index) => `in/reports/${String(index + 1).padStart(2, "0")}.json`);
@@ -51,8 +51,8 @@ export const FILES = [
     *direct() {
       return portIn((yield* ask(call("files.read_text_file", { path: "in/service.json" }))).text);
     },
+    needs: { "read a text file": "files.read_text_file" },
     *composite() {
-      yield* learn({ "read a text file": "files.read_text_file" });
       const answer = yield* ask(query({ op: "files.read_text_file", params: { path: "in/service.json" } }));
       return portIn(resultOf(answer).content);
     },
@@ -65,8 +65,8 @@ export const FILES = [
     *direct() {
       return sumOfTotals((yield* ask(call("files.read_multiple_files", { paths: REPORTS }))).text);
     },
+    needs: { "read several files at once": "files.read_multiple_files" },
     *composite() {
-      yield* learn({ "read several files at once": "files.read_multiple_files" });
       const answer = yield* ask(query({ op: "files.read_multiple_files", params: { paths: REPORTS } }));
       return sumOfTotals(resultOf(answer).content);
     },
@@ -85,8 +85,8 @@ export const FILES = [
       const file = yield* ask(call("files.read_text_file", { path: found.text.trim() }));
       return `${/approved by (.*)\./.exec(file.text)?.[0]}`;
     },
+    needs: { "search files by name": "files.search_files", "read a text file": "files.read_text_file" },
     *composite() {
-      yield* learn({ "search files by name": "files.search_files", "read a text file": "files.read_text_file" });
       const answer = yield* ask(
         query(
           { op: "files.search_files", params: { path: "in", pattern: "**/deploy*.md" } },
@@ -95,6 +95,7 @@ export const FILES = [
       );
       return `${/approved by (.*)\./.exec(resultsOf(answer)[1].content)?.[0]}`;
     },
+    isPipeline: true,
     check: ({ answer }) => match(answer, /release captain/),
   },
   {
@@ -107,8 +108,8 @@ export const FILES = [
       const file = yield* ask(call("files.read_text_file", { path: nameOfSettings(list.text) }));
       return `The level is ${/level = "(\w+)"/.exec(file.text)?.[1]}.`;
     },
+    needs: { "read a text file": "files.read_text_file", "list a folder": "files.list_directory" },
     *composite() {
-      yield* learn({ "read a text file": "files.read_text_file", "list a folder": "files.list_directory" });
       yield [query({ op: "files.read_text_file", params: { path: "in/app/settings.yaml" } })];
       const list = yield* ask(query({ op: "files.list_directory", params: { path: "in/app" } }));
       const path = nameOfSettings(list.text);
@@ -127,8 +128,8 @@ export const FILES = [
       );
       return `${written.filter(({ isError }) => !isError).length} files are written.`;
     },
+    needs: { "create a folder": "files.create_directory", "write a file": "files.write_file" },
     *composite() {
-      yield* learn({ "create a folder": "files.create_directory", "write a file": "files.write_file" });
       const answer = yield* ask(
         execute(
           { op: "files.create_directory", params: { path: "out/week" } },
@@ -140,6 +141,7 @@ export const FILES = [
       );
       return `${resultOf(answer).succeeded - 1} files are written.`;
     },
+    isPipeline: true,
     check({ answer, world }) {
       match(answer, /^8 files/);
       deepEqual(
@@ -160,11 +162,11 @@ export const FILES = [
       const edited = yield VERSION_EDITS.map((edit) => call("files.edit_file", edit));
       return `${edited.filter(({ isError }) => !isError).length} files are edited.`;
     },
+    needs: {
+      "read several files at once": "files.read_multiple_files",
+      "edit a text file": "files.edit_file",
+    },
     *composite() {
-      yield* learn({
-        "read several files at once": "files.read_multiple_files",
-        "edit a text file": "files.edit_file",
-      });
       const paths = VERSION_EDITS.map(({ path }) => path);
       yield [query({ op: "files.read_multiple_files", params: { paths } })];
       const answer = yield* ask(execute(...VERSION_EDITS.map((params) => ({ op: "files.edit_file", params }))));

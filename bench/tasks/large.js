@@ -1,6 +1,6 @@
 // Tasks with large results, of which the model needs a part, nothing, or everything.
 import { equal, match } from "node:assert/strict";
-import { ask, execute, learn, query, resultOf, within } from "./composite.js";
+import { ask, execute, handleIn, query, resultOf, within } from "./composite.js";
 import { call } from "./direct.js";
 
 const LEVELS = ["info", "info", "info", "debug", "warn"];
@@ -60,12 +60,18 @@ export const LARGE = [
     *direct() {
       return codeIn((yield* ask(call("files.read_text_file", { path: "in/app.log" }))).text);
     },
+    needs: { "read a text file": "files.read_text_file" },
     // The model does not know how large the file is: the answer is truncated and says how to continue.
     *composite() {
-      yield* learn({ "read a text file": "files.read_text_file" });
       const { hash } = resultOf(yield* ask(query({ op: "files.read_text_file", params: { path: "in/app.log" } })));
       const found = yield* ask(query({ op: "grep", params: { pattern: " error ", hash: hash.slice(0, 12) } }));
       return codeIn(found.text);
+    },
+    *auto() {
+      const file = yield* ask(call("files.read_text_file", { path: "in/app.log" }));
+      const hash = handleIn(file);
+      if (hash === undefined) return codeIn(file.text);
+      return codeIn((yield* ask(query({ op: "grep", params: { pattern: " error ", hash: hash.slice(0, 12) } }))).text);
     },
     check: ({ answer }) => match(answer, /E-7731/),
   },
@@ -77,10 +83,17 @@ export const LARGE = [
       const { text } = yield* ask(call("files.directory_tree", { path: "in/src" }));
       return `There are ${text.match(/"type": "file"/g)?.length} files.`;
     },
+    needs: { "tree of a folder": "files.directory_tree" },
     // The answer is truncated and says how to continue; only the number of matching lines matters.
     *composite() {
-      yield* learn({ "tree of a folder": "files.directory_tree" });
       const { hash } = resultOf(yield* ask(query({ op: "files.directory_tree", params: { path: "in/src" } })));
+      const counting = query({ op: "grep", params: { pattern: '"type": "file"', hash: hash.slice(0, 12) } });
+      return `There are ${resultOf(yield* ask(within(500, counting))).total} files.`;
+    },
+    *auto() {
+      const tree = yield* ask(call("files.directory_tree", { path: "in/src" }));
+      const hash = handleIn(tree);
+      if (hash === undefined) return `There are ${tree.text.match(/"type": "file"/g)?.length} files.`;
       const counting = query({ op: "grep", params: { pattern: '"type": "file"', hash: hash.slice(0, 12) } });
       return `There are ${resultOf(yield* ask(within(500, counting))).total} files.`;
     },
@@ -95,9 +108,9 @@ export const LARGE = [
       yield [call("files.write_file", { path: "out/notes.txt", content: text })];
       return "It is copied.";
     },
+    needs: { "read a text file": "files.read_text_file", "write a file": "files.write_file" },
     // A model that knew references see the full value would set max_tokens, but it has not been told.
     *composite() {
-      yield* learn({ "read a text file": "files.read_text_file", "write a file": "files.write_file" });
       yield [
         execute(
           { op: "files.read_text_file", params: { path: "in/notes.txt" } },
@@ -106,6 +119,7 @@ export const LARGE = [
       ];
       return "It is copied.";
     },
+    isPipeline: true,
     check: ({ world }) => equal(world.read("out/notes.txt"), NOTES),
   },
   {
@@ -118,11 +132,16 @@ export const LARGE = [
     *direct() {
       return unconnected(JSON.parse((yield* ask(call("memory.read_graph"))).text));
     },
+    needs: { "read the whole memory": "memory.read_graph" },
     // The answer is truncated, and the task needs all of it.
     *composite() {
-      yield* learn({ "read the whole memory": "memory.read_graph" });
       const first = resultOf(yield* ask(query({ op: "memory.read_graph" })));
       if (first.truncated !== true) return unconnected(first);
+      return unconnected(resultOf(yield* ask(within(50_000, query({ op: "memory.read_graph" })))));
+    },
+    *auto() {
+      const graph = yield* ask(call("memory.read_graph"));
+      if (handleIn(graph) === undefined) return unconnected(JSON.parse(graph.text));
       return unconnected(resultOf(yield* ask(within(50_000, query({ op: "memory.read_graph" })))));
     },
     check: ({ answer }) => equal(answer, "service-97"),

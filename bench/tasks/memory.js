@@ -1,6 +1,6 @@
 // Tasks for server-memory, alone and combined with files.
 import { deepEqual, equal, match } from "node:assert/strict";
-import { ask, execute, learn, query, resultOf, resultsOf } from "./composite.js";
+import { ask, execute, query, resultOf, resultsOf } from "./composite.js";
 import { call } from "./direct.js";
 
 const TEAM = [
@@ -55,11 +55,11 @@ export const MEMORY = [
       yield [call("memory.create_entities", { entities: TEAM }), call("memory.create_relations", { relations: TIES })];
       return "I will remember them.";
     },
+    needs: {
+      "remember entities": "memory.create_entities",
+      "remember relations between entities": "memory.create_relations",
+    },
     *composite() {
-      yield* learn({
-        "remember entities": "memory.create_entities",
-        "remember relations between entities": "memory.create_relations",
-      });
       yield [
         execute(
           { op: "memory.create_entities", params: { entities: TEAM } },
@@ -80,8 +80,8 @@ export const MEMORY = [
       yield [call("memory.add_observations", { observations: [{ entityName, contents: ["finished the importer"] }] })];
       return `Noted on ${entityName}.`;
     },
+    needs: { "search the memory": "memory.search_nodes", "add an observation": "memory.add_observations" },
     *composite() {
-      yield* learn({ "search the memory": "memory.search_nodes", "add an observation": "memory.add_observations" });
       const contents = ["finished the importer"];
       const answer = yield* ask(
         execute(
@@ -94,6 +94,7 @@ export const MEMORY = [
       );
       return `Noted on ${resultsOf(answer)[0].entities[0].name}.`;
     },
+    isPipeline: true,
     check({ answer, world }) {
       equal(answer, "Noted on Ben.");
       const ben = world.remembered().find(({ name }) => name === "Ben");
@@ -115,11 +116,11 @@ export const MEMORY = [
       yield [call("memory.create_entities", { entities: entitiesFrom(text) })];
       return "They are in the memory.";
     },
+    needs: {
+      "read several files at once": "files.read_multiple_files",
+      "remember entities": "memory.create_entities",
+    },
     *composite() {
-      yield* learn({
-        "read several files at once": "files.read_multiple_files",
-        "remember entities": "memory.create_entities",
-      });
       const paths = PEOPLE.map((name) => `in/people/${name.toLowerCase()}.txt`);
       const { content } = resultOf(yield* ask(query({ op: "files.read_multiple_files", params: { paths } })));
       yield [execute({ op: "memory.create_entities", params: { entities: entitiesFrom(content) } })];
@@ -141,8 +142,8 @@ export const MEMORY = [
       yield [call("files.write_file", { path: "out/importer.md", content })];
       return "It is written.";
     },
+    needs: { "open nodes of the memory by name": "memory.open_nodes", "write a file": "files.write_file" },
     *composite() {
-      yield* learn({ "open nodes of the memory by name": "memory.open_nodes", "write a file": "files.write_file" });
       const found = yield* ask(query({ op: "memory.open_nodes", params: { names: ["Importer", "Ada"] } }));
       const content = summary(resultOf(found));
       yield [execute({ op: "files.write_file", params: { path: "out/importer.md", content } })];

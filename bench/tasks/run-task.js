@@ -1,33 +1,45 @@
-// Runs one task on one surface with the loop of `trunkline agent --name tools`, counts its tokens and checks the
-// result.
+// Runs one task on one side with the loop of `trunkline agent --name tools`, counts its tokens and checks the result.
 import { approveAll, findAgent, textMessage } from "@trunkline/agent";
+import { execute, learn, query } from "./composite.js";
 import { sum } from "./count.js";
+import { withMistakes } from "./mistakes.js";
 import { scriptedModel } from "./scripted-model.js";
 
-/** @typedef {import("./world.js").Surface} Surface */
+/** @typedef {import("./scripted-model.js").Call} Call */
+/** @typedef {import("./scripted-model.js").Policy} Policy */
+/** @typedef {import("./tasks.js").Task} Task */
+/** @typedef {import("./world.js").Side} Side */
+/** @typedef {import("./world.js").World} World */
 /**
  * `input` is everything that was sent, turn after turn; `fresh` is the part not sent before in this task, which a
- * caching provider has to process; `freshWithoutTools` is the same if the tool list is already cached.
- * @typedef {{ turns: number, input: number, output: number, total: number, fresh: number, freshWithoutTools: number }}
- * Cost
+ * caching provider has to process; `freshWithoutTools` is the same if the tool list and the instructions are already
+ * cached. `asked` says whether the model had to find tools, and `askedOnce` whether the first answer was enough to call
+ * them. @typedef {{ turns: number, input: number, output: number, total: number, fresh: number, freshWithoutTools:
+ * number, mistakes: number, asked: boolean, askedOnce: boolean }} Cost
  */
 
 /**
- * Rejects if the task was not finished. @param {import("./tasks.js").Task} task @param {Surface} surface @param
- * {import("./world.js").World} world @returns {Promise<Cost>}
+ * Rejects if the task was not finished. With a `seed`, the model makes mistakes. `show` receives each message with its
+ * tokens.
+ * @param {Task} task
+ * @param {Side} side
+ * @param {{ world: World, seed?: number | undefined, show?: ((line: string) => void) | undefined }} options
+ * @returns {Promise<Cost>}
  */
-export async function runTask(task, surface, world) {
+export async function runTask(task, side, { world, seed, show }) {
   world.reset(task);
-  const tools = world.tools[surface];
-  const { model, turns } = scriptedModel(task[surface](), (title) => {
-    const tool = tools.find((each) => each.title === title);
-    if (tool === undefined) throw new Error(`No tool is called ${title}.`);
-    return tool.name;
-  });
+  const asking = { asked: false, askedOnce: true };
+  const made = { count: 0 };
+  const policy = policyOf(task, side, asking);
+  const { model, turns } = scriptedModel(
+    seed === undefined ? policy : withMistakes(policy, { seed, task: task.name, made }),
+    { instructions: side.instructions, resolve: (call) => resolved(call, side, world), show },
+  );
+  const system = side.instructions === "" ? [] : [textMessage("system", side.instructions)];
   const { text, ended } = await findAgent("tools").run({
     model,
-    tools,
-    messages: [textMessage("user", task.say)],
+    tools: side.tools,
+    messages: [...system, textMessage("user", task.say)],
     approve: approveAll,
     limits: { maxTurns: 20 },
     // Fixed, because a random key would change the token count slightly.
@@ -35,12 +47,42 @@ export async function runTask(task, surface, world) {
     // Tool results reach the model in full.
     maxResultChars: Number.POSITIVE_INFINITY,
   });
-  if (ended !== "answer") throw new Error(`${task.name}, ${surface}: ended by ${ended}.`);
+  if (ended !== "answer") throw new Error(`${task.name}: ended by ${ended}.`);
   task.check({ answer: text, world });
   const input = sum(turns.map((turn) => turn.input));
   const output = sum(turns.map((turn) => turn.output));
   // Each request starts with the previous one.
   const fresh = (turns.at(-1)?.input ?? 0) + output;
-  const freshWithoutTools = fresh - (turns.at(-1)?.tools ?? 0);
-  return { turns: turns.length, input, output, total: input + output, fresh, freshWithoutTools };
+  const freshWithoutTools = fresh - (turns.at(-1)?.cached ?? 0);
+  const cost = { turns: turns.length, input, output, total: input + output, fresh, freshWithoutTools };
+  return { ...cost, mistakes: made.count, ...asking };
+}
+
+/**
+ * What a capable model does with the tools in its list. @param {Task} task @param {Side} side @param {{ asked: boolean,
+ * askedOnce: boolean }} asking @returns {Policy}
+ */
+function* policyOf(task, { listed, signed, own }, asking) {
+  if (own.size === 0) return yield* task.direct();
+  const needs = Object.entries(task.needs);
+  const unknown = needs.filter(([, tool]) => !listed.has(tool) && !signed.has(tool));
+  if (unknown.length > 0) {
+    asking.asked = true;
+    asking.askedOnce = yield* learn(Object.fromEntries(unknown));
+  }
+  const isListed = needs.every(([, tool]) => listed.has(tool));
+  return yield* isListed && task.isPipeline !== true ? (task.auto ?? task.direct)() : task.composite();
+}
+
+/**
+ * Returns a call as the model writes it. A tool that is not in its list, which it takes for another by mistake, is
+ * called through the gateway. @param {Call} call @param {Side} side @param {World} world @returns {{ name: string, args:
+ * Record<string, unknown> }}
+ */
+function resolved({ tool: title, args }, side, world) {
+  const tool = side.listed.get(title) ?? side.own.get(title.replace(/^trunkline\./, ""));
+  if (tool !== undefined) return { name: tool.name, args };
+  if (side.own.size === 0) throw new Error(`No tool is called ${title}.`);
+  const step = { op: title, params: args };
+  return resolved(world.isReadOnly(title) ? query(step) : execute(step), side, world);
 }

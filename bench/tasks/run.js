@@ -1,135 +1,143 @@
-// The cost of a finished task, in tokens (o200k_base): 20 tasks on three real servers, each done by a scripted model
-// with direct tools and with the composite surface. `--tools <file>` names a catalogue (see bench/catalogue.js) whose
-// servers are added in a second round; `--task <text>` runs only tasks with that text in their name and reports
-// nothing.
+// The cost of a finished task, in tokens (o200k_base): tasks on three real servers, each done by a scripted model with
+// direct tools and behind the gateway. `--tools <file>` names a catalogue (see bench/catalogue.js) whose servers are
+// added in further rounds. `--quick` leaves out those rounds, the embedding model and the mistakes. `--task <text>` runs
+// only tasks with that text in their name and reports nothing; with `--show` it prints every message with its tokens.
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { pullModel } from "../../packages/embed/dist/index.js";
 import { catalogueFile, readServers } from "../catalogue.js";
-import { median, report } from "../report.js";
-import { sum } from "./count.js";
+import { report } from "../report.js";
 import { runTask } from "./run-task.js";
-import { TASKS } from "./tasks.js";
+import { askedRow, printGoals, printTasks, summaryRows, taskRows } from "./summary.js";
+import { SETS } from "./tasks.js";
 import { openWorld } from "./world.js";
 
 /** @typedef {import("../report.js").Row} Row */
-/** @typedef {import("./run-task.js").Cost} Cost */
-/** @typedef {{ name: string, direct: Cost, composite: Cost }} Done */
+/** @typedef {import("./summary.js").Done} Done */
+/** @typedef {import("./summary.js").SideName} SideName */
+/** @typedef {import("./tasks.js").TaskSet} TaskSet */
+/** @typedef {import("./world.js").Side} Side */
 
-const { values } = parseArgs({ options: { tools: { type: "string" }, task: { type: "string", default: "" } } });
-const catalogue = catalogueFile(values.tools);
-const chosen = TASKS.filter(({ name }) => name.includes(values.task));
+const { values } = parseArgs({
+  options: {
+    tools: { type: "string" },
+    task: { type: "string", default: "" },
+    quick: { type: "boolean", default: false },
+    show: { type: "boolean", default: false },
+  },
+});
+const SEEDS = [1, 2, 3, 4, 5];
+const MODELS = fileURLToPath(new URL("../../node_modules/.cache/trunkline-models", import.meta.url));
+const isWhole = values.task === "";
+const catalogue = values.quick ? undefined : catalogueFile(values.tools);
+// It also has two of the three servers, in other versions.
+const moreServers =
+  catalogue === undefined
+    ? []
+    : readServers(catalogue).filter(({ server }) => !["filesystem", "memory"].includes(server));
 
-/** Runs the tasks with these servers added. @param {readonly import("../catalogue.js").Listed[]} further */
-async function round(further) {
-  const world = await openWorld({ further });
+/**
+ * Runs the tasks of a set on every side, once per seed.
+ * @param {TaskSet} set
+ * @param {{ further?: readonly import("../catalogue.js").Listed[], models?: string, seeds?: readonly (number | undefined)[] }} [options]
+ */
+async function round(set, { further = [], models, seeds = [undefined] } = {}) {
+  const world = await openWorld({ further, models });
   try {
+    const chosen = set.tasks.filter(({ name }) => name.includes(values.task));
+    /** @param {SideName} name @param {Side} side */
+    const costs = async (name, side) => {
+      const show = values.show ? (/** @type {string} */ line) => console.log(`${name}: ${line}`) : undefined;
+      try {
+        const done = [];
+        for (const seed of seeds) {
+          for (const task of chosen) {
+            show?.(`--- ${task.name}`);
+            done.push(await runTask(task, side, { world, seed, show }));
+          }
+        }
+        return done;
+      } finally {
+        await side.close();
+      }
+    };
+    const composite = await world.gateway("composite");
+    const earlier = composite.home;
+    const sides = {
+      direct: await costs("direct", world.direct()),
+      composite: await costs("composite", composite),
+      auto: await costs("auto", await world.laterGateway("auto", { earlier })),
+      favourites: await costs("favourites", await world.laterGateway("auto", { earlier, hasJournal: true })),
+    };
     /** @type {Done[]} */
-    const done = [];
-    for (const task of chosen) {
-      const direct = await runTask(task, "direct", world);
-      done.push({ name: task.name, direct, composite: await runTask(task, "composite", world) });
-    }
-    return { done, versions: world.versions, tools: world.tools.direct.length };
+    const done = seeds.flatMap((_, turn) =>
+      chosen.map(({ name }, index) => {
+        const at = turn * chosen.length + index;
+        const cost = (/** @type {SideName} */ side) => /** @type {import("./run-task.js").Cost} */ (sides[side][at]);
+        return {
+          name,
+          direct: cost("direct"),
+          composite: cost("composite"),
+          auto: cost("auto"),
+          favourites: cost("favourites"),
+        };
+      }),
+    );
+    return { done, versions: world.versions, tools: world.tools };
   } finally {
     await world.close();
   }
 }
 
-/** @param {readonly Done[]} done */
-function print(done) {
-  console.table(
-    done.map(({ name, direct, composite }) => ({
-      task: name,
-      "direct turns": direct.turns,
-      in: direct.input,
-      out: direct.output,
-      "composite turns": composite.turns,
-      "in ": composite.input,
-      "out ": composite.output,
-      ratio: (composite.total / direct.total).toFixed(2),
-      fresh: (composite.fresh / direct.fresh).toFixed(2),
-      "list known": (composite.freshWithoutTools / direct.freshWithoutTools).toFixed(2),
-    })),
-  );
+/** @type {Row[]} */
+const rows = [];
+/** @type {Record<string, string>} */
+let versions = {};
+for (const set of SETS) {
+  const three = await round(set);
+  versions = three.versions;
+  console.log(`\n${set.name}: three servers, ${three.tools} tools`);
+  printTasks(three.done);
+  rows.push(...taskRows(three.done), ...summaryRows(three.done, { where: `${set.name}, 3 servers`, goals: "small" }));
+  rows.push(askedRow(three.done, `${set.name}, 3 servers`));
+  if (values.quick || !isWhole) continue;
+  await pullModel({ home: MODELS });
+  const models = `${MODELS}/models`;
+  const meaning = await round(set, { models });
+  rows.push(...summaryRows(meaning.done, { where: `${set.name}, 3 servers, find with the model` }));
+  rows.push(askedRow(meaning.done, `${set.name}, 3 servers, find with the model`));
+  const mistaken = await round(set, { seeds: SEEDS });
+  rows.push(...summaryRows(mistaken.done, { where: `${set.name}, 3 servers, with mistakes` }));
+  if (catalogue === undefined) continue;
+  const many = `${set.name}, ${3 + moreServers.length} servers`;
+  const larger = await round(set, { further: moreServers });
+  console.log(`\n${set.name}: ${moreServers.length} more servers, ${larger.tools} tools`);
+  printTasks(larger.done);
+  rows.push(...summaryRows(larger.done, { where: many, goals: "large" }), askedRow(larger.done, many));
+  const both = await round(set, { further: moreServers, models });
+  rows.push(...summaryRows(both.done, { where: `${many}, find with the model`, goals: "large" }));
+  rows.push(askedRow(both.done, `${many}, find with the model`));
+}
+if (isWhole) {
+  printGoals(rows);
+  if (!values.quick) publish();
 }
 
-/** @param {Cost} cost */
-function words({ turns, input, output }) {
-  return `${turns} turns, ${input} in, ${output} out`;
-}
-
-/** @param {Done} done @returns {Row} */
-function taskRow({ name, direct, composite }) {
-  return {
-    what: `${name}: ${words(composite)}`,
-    figure: composite.total,
-    unit: "tokens",
-    beside: `direct tools: ${words(direct)}`,
-    ratio: composite.total / direct.total,
-  };
-}
-
-/** @type {readonly { key: "total" | "fresh" | "freshWithoutTools", what: string }[]} */
-const COUNTED = [
-  { key: "total", what: "all input and output" },
-  { key: "fresh", what: "without what was already sent in the same task (prompt cache)" },
-  { key: "freshWithoutTools", what: "without that and the tool list (cached by earlier tasks)" },
-];
-
-/** @param {readonly Done[]} done @param {string} where @returns {Row[]} */
-function summaryRows(done, where) {
-  return COUNTED.flatMap(({ key, what }) => {
-    const direct = done.map((task) => task.direct[key]);
-    const composite = done.map((task) => task.composite[key]);
-    const ratios = done.map((task) => task.composite[key] / task.direct[key]);
-    const dearer = ratios.filter((ratio) => ratio > 1).length;
-    return [
-      {
-        what: `${where}, sum of ${done.length} tasks: ${what}`,
-        figure: sum(composite),
-        unit: "tokens",
-        beside: `direct tools: ${sum(direct)} tokens`,
-        ratio: sum(composite) / sum(direct),
-      },
-      {
-        what: `${where}, median task: ${what}`,
-        figure: median(composite),
-        unit: "tokens",
-        beside: `direct tools: ${median(direct)} tokens; composite costs more in ${dearer} of ${done.length} tasks; the ratio is the median of ratios`,
-        ratio: median(ratios),
-      },
-    ];
-  });
-}
-
-const { done, versions, tools } = await round([]);
-console.log(`\nThree servers, ${tools} tools`);
-print(done);
-const rows = [...done.map(taskRow), ...summaryRows(done, "3 servers")];
-if (catalogue === undefined) {
-  console.log(
-    "\nSkipped the round with 70 more servers: there is no catalogue of tools. Name one with --tools <file>.",
-  );
-} else {
-  // It also has two of the three servers, in other versions.
-  const further = readServers(catalogue).filter(({ server }) => !["filesystem", "memory"].includes(server));
-  const larger = await round(further);
-  console.log(`\n${further.length} more servers, ${larger.tools} tools`);
-  print(larger.done);
-  rows.push(...summaryRows(larger.done, `${3 + further.length} servers`));
-}
-if (values.task === "") {
+function publish() {
   report("tasks", rows, {
     title: "Tokens per finished task",
     workload:
-      "20 tasks on server-everything, server-filesystem and server-memory, run by the loop of `trunkline agent` with a scripted model that does what a capable one would: with direct tools it calls them, independent calls in one turn; with the composite surface of `trunkline serve` it knows nothing beforehand and spends turns on describe. Each task is checked on both sides by its answer, the files and the memory. The count includes everything a provider is sent in every turn, including the tool list, and the model's output.",
+      "Tasks on server-everything, server-filesystem and server-memory, run by the loop of `trunkline agent` with a scripted model that does what a capable one would: with direct tools it calls them, independent calls in one turn; behind `trunkline serve` it knows only the tool list and the instructions of its session, and spends turns on describe for tools that are not listed. Each task is checked on every side by its answer, the files and the memory. The count includes everything a provider is sent in every turn, including the tool list and the gateway's instructions, and the model's output.",
     versions,
     ...(catalogue === undefined
       ? { absent: [{ name: "the round with 70 more servers", reason: "no catalogue of tools; name one with --tools" }] }
       : {}),
     notes: [
-      "Direct results reach the model in full, as the server sent them; the composite surface truncates at 8,000 tokens and stores the rest.",
-      "A scripted model makes no mistakes. Real models choose worse among many tools, and sometimes get a pipeline wrong; neither is counted.",
-      "`describe {find}` ranks by keyword only here. Neither side gets the servers' instructions.",
+      "auto: a session of `serve --surface auto` that knows the servers' tools from an earlier one and has an empty journal. auto with favourites: the same after the calls of these tasks were made on each of the three days before.",
+      "Tool list cached: without what was already sent in the same task, the tool list and the instructions, which a provider's prompt cache has from earlier tasks. Nothing cached: all input and output of every turn.",
+      "With mistakes: the first time a task needs a tool, the model picks the second-best one in one of ten cases, on every side in the same ones, and recovers in its next turn; the mean of five runs.",
+      "Direct results reach the model in full, as the server sent them; the gateway truncates large ones and stores the rest.",
+      "Unless it says otherwise, `describe {find}` ranks by keyword only. The direct side is not charged for the servers' own instructions.",
     ],
   });
 }

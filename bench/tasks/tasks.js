@@ -1,7 +1,7 @@
-// The tasks, in the order of the table. Each is done twice: `direct` with every tool of the servers in the model's
-// list, `composite` with query and execute. Both do what a capable model would: independent calls in one turn, the best
-// tool, and no unnecessary reading; with the composite surface it first has to find out what is available. Answers are
-// built from the tools' results, and `check` throws if the task was not done.
+// The tasks, in the order of the table. Each is done on every surface: `direct` with every tool of the servers in the
+// model's list, `composite` with query and execute, after finding what it `needs`. All do what a capable model would:
+// independent calls in one turn, the best tool, and no unnecessary reading. Answers are built from the tools' results,
+// and `check` throws if the task was not done.
 import { EVERYTHING } from "./everything.js";
 import { FILES } from "./files.js";
 import { LARGE } from "./large.js";
@@ -16,10 +16,18 @@ import { MEMORY } from "./memory.js";
  *   files?: Readonly<Record<string, string>>,
  *   memory?: readonly object[],
  *   direct: () => Policy,
+ *   needs: Readonly<Record<string, string>>,
  *   composite: () => Policy,
+ *   isPipeline?: true,
+ *   auto?: () => Policy,
  *   check: (done: Done) => void,
  * }} Task
+ * `needs` has the tools by the words a model would search for. If all of them are in the model's list next to `query`
+ * and `execute`, it follows `auto`, which defaults to `direct`, or to `composite` for an `isPipeline` task: a pipeline
+ * takes fewer turns than the same tools one by one, or keeps a large result out of the context.
  */
 
-/** @type {readonly Task[]} */
-export const TASKS = [...EVERYTHING, ...FILES, ...MEMORY, ...LARGE];
+/** @typedef {{ name: string, tasks: readonly Task[] }} TaskSet */
+
+/** @type {readonly TaskSet[]} */
+export const SETS = [{ name: "first set", tasks: [...EVERYTHING, ...FILES, ...MEMORY, ...LARGE] }];

@@ -1,19 +1,35 @@
-// The environment of the tasks: a folder, the three servers, and both ways to reach them.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// The environment of the tasks: a folder, the three servers, and every way to reach them.
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { toolsFrom } from "@trunkline/agent";
 import { wireName } from "@trunkline/client/internal";
+import { journalFolder } from "../../packages/server/dist/journal/index.js";
 import { hubOn, sleepingServer } from "../in-process.js";
-import { COMMAND } from "../server/product.js";
 import { serveCatalogue } from "./catalogue-server.js";
+import { openGateway } from "./gateway.js";
 
 /** @typedef {import("@trunkline/agent").Tool} Tool */
 /** @typedef {Awaited<ReturnType<typeof openWorld>>} World */
-/** @typedef {"direct" | "composite"} Surface */
+/**
+ * What a model has to work with: `listed` are the upstream tools in its list by `server.tool`, `signed` those whose
+ * signatures it can read in the descriptions of the gateway's own, `own` the latter by their names, `instructions` what
+ * the gateway says about itself.
+ * @typedef {{
+ *   tools: readonly Tool[],
+ *   listed: ReadonlyMap<string, Tool>,
+ *   signed: ReadonlySet<string>,
+ *   own: ReadonlyMap<string, Tool>,
+ *   instructions: string,
+ *   close: () => Promise<void>,
+ * }} Side
+ */
 
 const require = createRequire(import.meta.url);
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Each call of the journal is repeated on this many earlier days. */
+const EARLIER_DAYS = 3;
 
 /** Finds a server as its authors published it. @param {string} name */
 function published(name) {
@@ -22,11 +38,12 @@ function published(name) {
 }
 
 /**
- * Starts the servers, once per surface. `further` servers are listed but never called: their tools are in the model's
- * list on the direct side, and in the catalogue on the composite side.
- * @param {{ further?: readonly import("../catalogue.js").Listed[] }} [options]
+ * Starts the servers for the direct side; gateways start their own. `further` servers are listed but never called: their
+ * tools are in the model's list on the direct side, and in the catalogue behind a gateway. With `models`, a folder of
+ * weights, `find` searches by meaning too.
+ * @param {{ further?: readonly import("../catalogue.js").Listed[], models?: string | undefined }} [options]
  */
-export async function openWorld({ further = [] } = {}) {
+export async function openWorld({ further = [], models } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-tasks-"));
   const work = join(folder, "work");
   const memoryFile = join(folder, "memory.jsonl");
@@ -45,25 +62,81 @@ export async function openWorld({ further = [] } = {}) {
     { command: process.execPath, ...entry, cwd: work },
   ]);
   writeFileSync(mcp, JSON.stringify({ mcpServers: { ...Object.fromEntries(servers), ...catalogue.entries } }));
-  const env = { TRUNKLINE_HOME: join(folder, "home"), TRUNKLINE_STORE: join(folder, "store") };
-  const hubs = {
-    direct: await hubOn(started),
-    composite: await hubOn([stdio("trunkline", { args: [COMMAND, "serve", "--mcp", mcp], env, cwd: folder })]),
-  };
-  await Promise.all(Object.values(hubs).map((hub) => hub.connect()));
-  await untilAllConnected(hubs.composite);
-  /** @type {Record<Surface, Tool[]>} */
-  const tools = {
-    direct: [...toolsOf(hubs.direct), ...further.flatMap(neverCalled)],
-    composite: toolsOf(hubs.composite),
-  };
+  const hub = await hubOn(started);
+  await hub.connect();
+  const names = hub.names();
+  const called = toolsFrom(hub, { names: (tool) => names.name(tool, "wire") });
+  const direct = [...called, ...further.flatMap(neverCalled)];
+  let homes = 0;
+
+  /** Creates a home with no journal and nothing known, or with the catalogue of an earlier one. @param {string} [earlier] */
+  function newHome(earlier) {
+    const home = join(folder, `home-${++homes}`);
+    mkdirSync(home);
+    mkdirSync(`${home}-store`);
+    if (earlier !== undefined) cpSync(join(earlier, "cache"), join(home, "cache"), { recursive: true });
+    if (models !== undefined) symlinkSync(models, join(home, "models"));
+    return home;
+  }
+
+  /**
+   * Opens a session with the gateway.
+   * @param {string} surface
+   * @param {{ home: string, client?: string | undefined }} options
+   * @returns {Promise<Side & { query: import("./gateway.js").Gateway["query"] }>}
+   */
+  async function gateway(surface, { home, client }) {
+    const env = { TRUNKLINE_HOME: home, TRUNKLINE_STORE: `${home}-store` };
+    const args = ["--mcp", mcp, "--surface", surface];
+    const { instructions, tools, query, close } = await openGateway({ args, env, cwd: folder, client });
+    const own = new Map(tools.map((tool) => [tool.title.slice("trunkline.".length), tool]));
+    const listed = new Map(
+      direct.flatMap(({ title }) => {
+        const tool = wireNames(title).flatMap((name) => own.get(name) ?? [])[0];
+        return tool === undefined ? [] : [[title, tool]];
+      }),
+    );
+    const text = ["query", "execute"].map((name) => own.get(name)?.description ?? "").join("\n");
+    const signed = new Set(direct.map(({ title }) => title).filter((title) => isSigned(title, text)));
+    return { tools, listed, signed, own, instructions, query, close };
+  }
+
   return {
-    tools,
+    tools: direct.length,
     versions: {
       "server-everything": everything?.version ?? "",
       "server-filesystem": files?.version ?? "",
       "server-memory": memory?.version ?? "",
     },
+    /** @returns {Side} */
+    direct: () => ({
+      tools: direct,
+      listed: new Map(direct.map((tool) => [tool.title, tool])),
+      signed: new Set(),
+      own: new Map(),
+      instructions: "",
+      close: async () => {},
+    }),
+    /** Opens a session with a new gateway, and waits for all servers. @param {string} surface */
+    async gateway(surface) {
+      const home = newHome();
+      const session = await gateway(surface, { home });
+      await untilAllConnected(session);
+      return { home, ...session };
+    },
+    /**
+     * Opens a session with a gateway that knows the servers' tools from an earlier one, which is closed. With
+     * `hasJournal`, the calls of the earlier one were made on the days before.
+     * @param {string} surface
+     * @param {{ earlier: string, hasJournal?: boolean, client?: string }} options
+     */
+    async laterGateway(surface, { earlier, hasJournal = false, client }) {
+      const home = newHome(earlier);
+      if (hasJournal) copyJournal(earlier, home);
+      return await gateway(surface, { home, client });
+    },
+    /** Whether a tool only reads. @param {string} title */
+    isReadOnly: (title) => called.find((tool) => tool.title === title)?.readOnly === true,
     /**
      * Resets everything to the start of a task.
      * @param {{ files?: Readonly<Record<string, string>>, memory?: readonly object[] }} start
@@ -90,11 +163,35 @@ export async function openWorld({ further = [] } = {}) {
         .filter((line) => line !== "")
         .map((line) => JSON.parse(line)),
     async close() {
-      await Promise.all(Object.values(hubs).map((hub) => hub.close()));
+      await hub.close();
       await catalogue.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Copies the calls that a gateway recorded to another home, as if they had been made on earlier days.
+ * @param {string} from
+ * @param {string} to
+ */
+function copyJournal(from, to) {
+  const source = journalFolder(from, `${from}-store`);
+  const target = journalFolder(to, `${to}-store`);
+  mkdirSync(target, { recursive: true });
+  for (const name of readdirSync(source).filter((file) => file.startsWith("calls-"))) {
+    const lines = readFileSync(join(source, name), "utf8").trimEnd().split("\n");
+    const earlier = Array.from({ length: EARLIER_DAYS }, (_, index) =>
+      lines.map((line) => {
+        const record = JSON.parse(line);
+        return JSON.stringify({
+          ...record,
+          at: new Date(Date.parse(record.at) - (EARLIER_DAYS - index) * DAY_MS).toISOString(),
+        });
+      }),
+    );
+    writeFileSync(join(target, name), `${earlier.flat().join("\n")}\n`);
+  }
 }
 
 /** @param {string} name @param {{ args: string[], env: Record<string, string>, cwd: string }} entry */
@@ -102,10 +199,22 @@ function stdio(name, entry) {
   return { ...sleepingServer(name), ...entry, lazy: false, command: process.execPath };
 }
 
-/** @param {Awaited<ReturnType<typeof hubOn>>} hub */
-function toolsOf(hub) {
-  const names = hub.names();
-  return toolsFrom(hub, { names: (tool) => names.name(tool, "wire") });
+/** The names under which a gateway may list a tool. @param {string} title */
+function wireNames(title) {
+  const { server, tool } = partsOf(title);
+  return [wireName({ server, tool }), `mcp__${server}__${tool}`];
+}
+
+/** Whether a text has a line such as `files: read(path), write(path, content)` with this tool. @param {string} title @param {string} text */
+function isSigned(title, text) {
+  const { server, tool } = partsOf(title);
+  return text.split("\n").some((line) => line.startsWith(`${server}: `) && line.includes(` ${tool}(`));
+}
+
+/** @param {string} title */
+function partsOf(title) {
+  const dot = title.indexOf(".");
+  return { server: title.slice(0, dot), tool: title.slice(dot + 1) };
 }
 
 /** @param {import("../catalogue.js").Listed} listed @returns {Tool[]} */
@@ -121,14 +230,12 @@ function neverCalled({ server, tools }) {
 }
 
 /**
- * Waits for all servers, so that the first task sees the same tools as the last one. @param {Awaited<ReturnType<typeof
- * hubOn>>} hub
+ * Waits for all servers, so that the first task sees the same tools as the last one. @param {Pick<import("./gateway.js").Gateway, "query">}
+ * gateway
  */
-async function untilAllConnected(hub) {
+async function untilAllConnected({ query }) {
   for (;;) {
-    const args = { steps: [{ op: "describe", params: { find: "anything", limit: 1 } }] };
-    const { raw } = await hub.callTool("trunkline", "query", args);
-    const answer = raw.structuredContent;
+    const answer = await query("describe", { find: "anything", limit: 1 });
     if (typeof answer === "object" && answer !== null && !("not_connected" in answer)) return;
   }
 }

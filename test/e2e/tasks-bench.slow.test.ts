@@ -1,42 +1,65 @@
-// Runs tasks of the tokens-per-task benchmark on both surfaces.
+// Runs tasks of the tokens-per-task benchmark on every surface.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runTask } from "../../bench/tasks/run-task.js";
-import { TASKS } from "../../bench/tasks/tasks.js";
-import { openWorld, type World } from "../../bench/tasks/world.js";
+import { type Cost, runTask } from "../../bench/tasks/run-task.js";
+import { summaryRows } from "../../bench/tasks/summary.js";
+import { SETS } from "../../bench/tasks/tasks.js";
+import { openWorld, type Side, type World } from "../../bench/tasks/world.js";
 
 let world: World;
+let composite: Side & { home: string };
 
 beforeAll(async () => {
   world = await openWorld({
     further: [{ server: "shop", tools: [{ name: "sell", description: "Sells.", inputSchema: { type: "object" } }] }],
   });
+  composite = await world.gateway("composite");
 });
 
-afterAll(() => world.close());
+afterAll(async () => {
+  await composite.close();
+  await world.close();
+});
+
+const tasks = SETS.flatMap((set) => set.tasks);
 
 function taskNamed(name: string) {
-  const found = TASKS.find((task) => task.name === name);
+  const found = tasks.find((task) => task.name === name);
   if (found === undefined) throw new Error(`There is no task "${name}".`);
   return found;
 }
 
 describe("tokens per finished task", () => {
-  it("has 20 tasks with unique names", () => {
-    expect(new Set(TASKS.map(({ name }) => name)).size).toBe(20);
+  it("has sets of 20 tasks, all with different names", () => {
+    expect(SETS.map((set) => set.tasks.length)).toEqual(SETS.map(() => 20));
+    expect(new Set(tasks.map(({ name }) => name)).size).toBe(tasks.length);
   });
 
   it.each(["search the memory, then add to what was found", "a file copied"])(
-    "%s: finishes on both surfaces",
+    "%s: finishes with direct tools and on the composite surface",
     async (name) => {
-      const direct = await runTask(taskNamed(name), "direct", world);
-      const composite = await runTask(taskNamed(name), "composite", world);
+      const direct = await runTask(taskNamed(name), world.direct(), { world });
+      const found = await runTask(taskNamed(name), composite, { world });
       expect(direct.turns).toBe(3);
       // One turn to discover the tools, one to do the work, one to answer.
-      expect(composite.turns).toBe(3);
-      expect(composite.fresh).toBeLessThan(composite.total);
-      expect(composite.total).toBeLessThan(direct.total);
+      expect(found.turns).toBe(3);
+      expect(found).toMatchObject({ asked: true, askedOnce: true });
+      expect(found.fresh).toBeLessThan(found.total);
+      expect(found.total).toBeLessThan(direct.total);
     },
   );
+
+  it("recovers from its mistakes on every surface, at the same places", async () => {
+    const task = taskNamed("read two files, edit both");
+    const seeds = Array.from({ length: 20 }, (_, seed) => seed);
+    const mistakes = async (side: Side) => {
+      const costs: Cost[] = [];
+      for (const seed of seeds) costs.push(await runTask(task, side, { world, seed }));
+      return costs.map(({ mistakes }) => mistakes);
+    };
+    const direct = await mistakes(world.direct());
+    expect(direct.some((count) => count > 0) && direct.some((count) => count === 0)).toBe(true);
+    expect(await mistakes(composite)).toEqual(direct);
+  });
 
   it("fails the check of a task that was not completed", async () => {
     const copying = taskNamed("a file copied");
@@ -47,15 +70,41 @@ describe("tokens per finished task", () => {
         return "It is copied.";
       },
     };
-    await expect(runTask(idle, "direct", world)).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(runTask(idle, world.direct(), { world })).rejects.toMatchObject({ code: "ENOENT" });
   });
 
   it("lists additional servers on the direct surface, at no cost on the composite one", () => {
-    expect(world.tools.direct.map(({ title }) => title)).toContain("shop.sell");
-    expect(world.tools.composite.map(({ title }) => title)).toEqual([
-      "trunkline.query",
-      "trunkline.execute",
-      "trunkline.session",
-    ]);
+    expect([...world.direct().listed.keys()]).toContain("shop.sell");
+    expect([...composite.own.keys()]).toEqual(["query", "execute", "session"]);
+  });
+});
+
+describe("the summary of tasks", () => {
+  it("compares each task with the same one on the direct side, and names the worst", () => {
+    const cost = (total: number): Cost => ({
+      turns: 2,
+      input: total,
+      output: 0,
+      total,
+      fresh: total,
+      freshWithoutTools: total,
+      mistakes: 0,
+      asked: false,
+      askedOnce: true,
+    });
+    const done = [100, 200, 400].map((total, index) => ({
+      name: `task ${index}`,
+      direct: cost(200),
+      composite: cost(400),
+      auto: cost(total),
+      favourites: cost(200),
+    }));
+    const rows = summaryRows(done, { where: "here", goals: "small" });
+    const ratios = Object.fromEntries(rows.map(({ what, ratio, aim }) => [what, [ratio, aim]]));
+    expect(ratios["here, auto: tool list cached, median"]).toEqual([1, 1]);
+    expect(ratios["here, auto: tool list cached, worst task"]).toEqual([2, 1.15]);
+    expect(ratios["here, auto: nothing cached, sum"]).toEqual([700 / 600, 0.3]);
+    expect(ratios["here, composite: nothing cached, sum"]).toEqual([2, undefined]);
+    expect(rows.find(({ ratio, aim }) => ratio === 2 && aim === 1.15)?.beside).toContain("task 2");
   });
 });
