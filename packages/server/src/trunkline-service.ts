@@ -21,6 +21,7 @@ import { ServiceEvents } from "./service-events.js";
 import { AutoSurface, LIST_TTL_MS } from "./surface/auto-surface.js";
 import { collisionError, DirectSurface, type Listed, type ToolNaming, unknownTool } from "./surface/direct-surface.js";
 import { autoInstructions, instructionsFor, type SurfaceKind } from "./surface/instructions.js";
+import { ListAccount } from "./surface/list-account.js";
 import type { SurfaceSettings } from "./surface/surface-decision.js";
 import { UpstreamCallers } from "./upstreams/upstream-callers.js";
 import { type DefinitionNews, Upstreams } from "./upstreams/upstreams.js";
@@ -105,8 +106,7 @@ class TrunklineService implements Service {
   readonly #statusListeners = new Set<() => void>();
   /** The servers that require a sign-in, as last reported. */
   #signIns = "";
-  /** The lists that were sent, as text, by the upstream part of the list. */
-  readonly #listTexts = new WeakMap<object, string>();
+  readonly #lists: ListAccount | undefined;
   readonly #definitions = new WeakMap<readonly Listed[], readonly Listed["definition"][]>();
   readonly #lifetime = new AbortController();
   #news: Promise<void> = Promise.resolve();
@@ -174,8 +174,11 @@ class TrunklineService implements Service {
     if (this.#direct !== undefined && surface === "auto") {
       const { surfaceSettings: settings } = options;
       const isDenied = createDenials({ policies, serverNames });
-      this.#auto = new AutoSurface({ direct: this.#direct, settings, isDenied, logger });
+      const { usage } = options;
+      this.#auto = new AutoSurface({ direct: this.#direct, settings, isDenied, serverNames, usage, logger });
     }
+    const own = this.#listed.map(({ definition }) => definition);
+    this.#lists = account === undefined ? undefined : new ListAccount(account, own);
     this.#prompts = new Prompts({
       upstreams: this.#upstreams,
       folders: options.promptFolders ?? [],
@@ -288,6 +291,7 @@ class TrunklineService implements Service {
 
   async release(caller: Caller): Promise<void> {
     this.#auto?.release(caller);
+    this.#lists?.release(caller);
     for (const outcome of await Promise.allSettled([this.#callers.release(caller), this.#registry.release(caller)])) {
       if (outcome.status === "rejected")
         this.#options.logger.warn("cannot release a caller's state", { error: messageOf(outcome.reason) });
@@ -322,7 +326,10 @@ class TrunklineService implements Service {
     // The other tools journal their own calls.
     if (own === echoTool) return this.#noted(name, exchange, () => own.call(args as Params, exchange));
     if (own !== undefined) return own.call(args as Params, exchange);
-    if (this.#direct !== undefined) return this.#direct.call(name, args, exchange);
+    if (this.#direct !== undefined) {
+      this.#lists?.called(name, exchange.caller);
+      return this.#direct.call(name, args, exchange);
+    }
     const known = `Available: ${this.#listed.map(({ definition }) => definition.name).join(", ")}.`;
     const unknown = unknownTool(name, `${known} ${OPERATIONS_HINT}`);
     return this.#noted(undefined, exchange, () => Promise.reject(unknown));
@@ -345,22 +352,16 @@ class TrunklineService implements Service {
   async #list(exchange: Exchange): Promise<Raw> {
     const { caller } = exchange;
     const own = this.#listed.map(({ definition }) => definition);
-    const upstream = await this.#upstreamTools(exchange);
+    const auto = await this.#auto?.list(exchange);
+    const upstream = auto?.tools ?? (await this.#directTools(exchange));
     const tools = upstream === undefined ? own : [...own, ...upstream];
-    const { account } = this.#options;
     // A list that a person reads, such as the banner of `serve --http`, costs no tokens.
-    if (account !== undefined && caller.trusted !== true) {
-      const key = upstream ?? this.#listed;
-      const text = this.#listTexts.get(key) ?? JSON.stringify(tools);
-      this.#listTexts.set(key, text);
-      account.add("surface", text);
-    }
-    return this.#auto !== undefined && caller.era === "modern" ? { tools, ttlMs: LIST_TTL_MS } : { tools };
+    if (caller.trusted !== true) this.#lists?.add(caller, upstream, auto?.decision);
+    return auto !== undefined && caller.era === "modern" ? { tools, ttlMs: LIST_TTL_MS } : { tools };
   }
 
-  async #upstreamTools(exchange: Exchange): Promise<readonly Listed["definition"][] | undefined> {
-    if (this.#auto !== undefined) return await this.#auto.list(exchange);
-    const listed = await this.#direct?.list(exchange.signal);
+  async #directTools({ signal }: Exchange): Promise<readonly Listed["definition"][] | undefined> {
+    const listed = await this.#direct?.list(signal);
     if (listed === undefined) return undefined;
     const definitions = this.#definitions.get(listed) ?? listed.map(({ definition }) => definition);
     this.#definitions.set(listed, definitions);

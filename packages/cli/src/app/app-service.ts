@@ -58,6 +58,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
     backends,
     logger,
     surface: settings.surface,
+    surfaceSettings: async () => surfaceSettings(await app.config()),
     names: settings.names,
     echo: settings.echo,
     policies: () => (app.loadedConfig === undefined ? app.config().then(policiesOf) : policiesOf(app.loadedConfig)),
@@ -128,6 +129,10 @@ function pathRules(app: App, { allowPath = [] }: ServiceSettings): Partial<Servi
         ? `The server was started in ${cwd}, which cannot be the workspace: ${workspace.reason}.`
         : undefined,
   };
+}
+
+function surfaceSettings({ settings }: LoadedConfig) {
+  return { ...settings?.surface, favourites: { own: settings?.favourites, project: settings?.projectFavourites } };
 }
 
 function policiesOf({ settings }: LoadedConfig) {

@@ -5,9 +5,11 @@ import { type Clock, type Logger, messageOf, systemClock } from "@trunkline/core
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 import type { ServedTool } from "../interfaces/served-tool.js";
 import { estimateTokens } from "../journal/token-counter.js";
+import type { ToolUsage } from "../journal/tool-usage.js";
 import type { DirectSurface, Listed } from "./direct-surface.js";
+import type { FavouriteTool } from "./favourites.js";
 import { leanDefinition } from "./lean-definition.js";
-import { decideSurface, type SurfaceDecision, type SurfaceSettings } from "./surface-decision.js";
+import { decideSurface, type SurfaceDecision, type SurfaceSettings, withFavourites } from "./surface-decision.js";
 
 type Definition = ServedTool["definition"];
 
@@ -16,6 +18,10 @@ interface AutoSurfaceOptions {
   readonly settings?: (() => SurfaceSettings | Promise<SurfaceSettings>) | undefined;
   /** Whether the policy denies an operation: such tools are not listed. */
   readonly isDenied: (operations: readonly string[]) => Promise<readonly boolean[]>;
+  /** The names of all servers, connected or not. */
+  readonly serverNames: () => readonly string[];
+  /** What each principal uses, for favourites. */
+  readonly usage?: ToolUsage | undefined;
   readonly logger: Logger;
   readonly clock?: Clock | undefined;
 }
@@ -25,10 +31,15 @@ export const LIST_TTL_MS = 5 * 60_000;
 /** The oldest decisions of clients without a session are dropped beyond this number. */
 const MOST_SESSIONS = 1_000;
 
+interface CatalogueTool extends FavouriteTool {
+  readonly server: string;
+  readonly definition: Definition;
+}
+
 /** The known tools in their short form. */
 interface Catalogue {
   readonly source: readonly Listed[];
-  readonly tools: readonly { readonly server: string; readonly definition: Definition; readonly tokens: number }[];
+  readonly tools: readonly CatalogueTool[];
   readonly hash: string;
 }
 
@@ -61,10 +72,13 @@ export class AutoSurface {
   }
 
   /** Lists the upstream tools for a client. Returns the same array until a server changes its tools. */
-  async list({ caller, signal }: Pick<Exchange, "caller" | "signal">): Promise<readonly Definition[]> {
+  async list({
+    caller,
+    signal,
+  }: Pick<Exchange, "caller" | "signal">): Promise<{ tools: readonly Definition[]; decision: SurfaceDecision }> {
     const session = await this.#session(caller);
     const decision = await session.decision;
-    return await this.#listed(session, decision, signal);
+    return { tools: await this.#listed(session, decision, signal), decision };
   }
 
   /** The client has disconnected. */
@@ -105,10 +119,14 @@ export class AutoSurface {
   }
 
   async #decide(caller: Caller, catalogue: Catalogue | undefined): Promise<SurfaceDecision> {
+    const { usage, serverNames } = this.#options;
     const settings = await this.#options.settings?.();
     const tools = catalogue?.tools ?? [];
     const servers = [...new Set(tools.map(({ server }) => server))];
-    const decision = decideSurface(caller, { servers, leanTokens: tokensOf(tools) }, settings);
+    const plain = decideSurface(caller, { servers, leanTokens: tokensOf(tools) }, settings);
+    if (plain.shape === "composite" && tools.length > 0) await usage?.load();
+    const uses = usage?.uses(caller.principal) ?? new Map();
+    const decision = withFavourites(plain, { uses, tools, servers: serverNames() }, settings);
     this.#options.logger.info("surface decided", {
       client: caller.name,
       surface: decision.shape,
@@ -135,10 +153,11 @@ export class AutoSurface {
     return session.list.definitions;
   }
 
-  /** The short forms of the decided servers' tools; none if these servers have added so many that they cost too much. */
-  async #lean({ servers, directTokens }: SurfaceDecision): Promise<readonly Definition[]> {
-    const tools = ((await this.#known())?.tools ?? []).filter(({ server }) => servers.has(server));
-    return tokensOf(tools) > directTokens ? NO_TOOLS : tools.map(({ definition }) => definition);
+  /** The short forms of the decided tools; none if their servers have changed so much that they cost too much. */
+  async #lean({ servers, favourites, maxTokens }: SurfaceDecision): Promise<readonly Definition[]> {
+    const known = (await this.#known())?.tools ?? [];
+    const tools = known.filter(({ server, name }) => servers.has(server) || favourites.has(name));
+    return tokensOf(tools) > maxTokens ? NO_TOOLS : tools.map(({ definition }) => definition);
   }
 
   /** The last known tools; undefined if they cannot be read, which is reported elsewhere. */
@@ -146,9 +165,9 @@ export class AutoSurface {
     try {
       const source = await this.#options.direct.known();
       if (this.#catalogue?.source === source) return this.#catalogue;
-      const tools = (await this.#allowed(source)).map(({ server, definition }) => {
+      const tools = (await this.#allowed(source)).map(({ server, tool, definition }) => {
         const lean = leanDefinition(definition);
-        return { server, definition: lean, tokens: estimateTokens(JSON.stringify(lean)) };
+        return { server, name: `${server}.${tool}`, definition: lean, tokens: estimateTokens(JSON.stringify(lean)) };
       });
       const hash = createHash("sha256").update(JSON.stringify(tools)).digest("hex");
       this.#catalogue = { source, tools, hash };

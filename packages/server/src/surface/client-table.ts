@@ -3,8 +3,8 @@
 import { isRecord, matchesGlob } from "@trunkline/core";
 import type { Caller } from "../interfaces/exchange.js";
 
-/** How `auto` lists the tools for a client: all of them in full, or a few that cover everything. */
-export type ClientSurface = "direct" | "composite";
+/** How `auto` lists the tools for a client: all of them in full, a few that cover everything, or whichever costs less. */
+export type ClientSurface = "direct" | "composite" | "auto";
 
 /**
  * Clients that search tools themselves: they do not put every definition into the prompt, and their search needs the
@@ -23,12 +23,16 @@ const SEARCH_CAPABILITY = "trunkline/toolSearch";
 /** Client names, or globs of them, with the surface that the configuration chooses. The first that matches counts. */
 export type ClientChoices = Readonly<Record<string, ClientSurface>>;
 
-/** Returns the surface for a client: the configuration's choice, or `direct` if it searches tools itself. */
+/**
+ * Returns the surface for a client: the configuration's choice, or `direct` if it searches tools itself. Undefined if the
+ * cost decides.
+ */
 export function surfaceOf(
   caller: Pick<Caller, "name" | "capabilities">,
   choices: ClientChoices = {},
-): { readonly surface: ClientSurface; readonly isConfigured: boolean } | undefined {
+): { readonly surface: Exclude<ClientSurface, "auto">; readonly isConfigured: boolean } | undefined {
   const chosen = Object.entries(choices).find(([pattern]) => isNamed(caller.name, pattern));
+  if (chosen?.[1] === "auto") return undefined;
   if (chosen !== undefined) return { surface: chosen[1], isConfigured: true };
   return searchesTools(caller) ? { surface: "direct", isConfigured: false } : undefined;
 }

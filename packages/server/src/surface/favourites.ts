@@ -1,6 +1,6 @@
 // Chooses favourites: the tools listed next to ours, so that calling them needs no search. They come from the journal and
 // from the configuration. Being one grants nothing: a call passes the same policy and pins.
-import { isGlob, matchesGlob, type SourcedTool } from "@trunkline/core";
+import { isGlob, matchesGlob } from "@trunkline/core";
 import type { ToolUse } from "../journal/tool-usage.js";
 
 /** Tools that the configuration names, as globs over `server.tool`. */
@@ -11,13 +11,20 @@ export interface ConfiguredFavourites {
   readonly project?: readonly string[] | undefined;
 }
 
+/** A tool that can be chosen. */
+export interface FavouriteTool {
+  /** `<server>.<tool>`. */
+  readonly name: string;
+  /** What listing it costs. */
+  readonly tokens: number;
+}
+
 /** Why a tool is a favourite. */
 export type FavouriteReason = "configured" | "used" | "project";
 
 export interface Favourite<T> {
   readonly tool: T;
   readonly reason: FavouriteReason;
-  readonly tokens: number;
 }
 
 export interface FavouriteOptions<T> {
@@ -27,8 +34,6 @@ export interface FavouriteOptions<T> {
   readonly tools: readonly T[];
   /** The names of all servers, connected or not: two of them can make a name ambiguous. */
   readonly servers: readonly string[];
-  /** What listing a tool costs. */
-  readonly tokensOf: (tool: T) => number;
   /** What favourites may cost together. */
   readonly maxTokens: number;
 }
@@ -46,10 +51,8 @@ const ORDER: Readonly<Record<FavouriteReason, number>> = { configured: 0, used: 
  * Chooses the best tools within the limit and returns them sorted by name, so that a list changes only if its members
  * do. A tool that does not fit leaves its room to the next.
  */
-export function chooseFavourites<T extends Pick<SourcedTool, "server" | "tool" | "name">>(
-  options: FavouriteOptions<T>,
-): readonly Favourite<T>[] {
-  const { uses, configured = {}, tools, servers, tokensOf, maxTokens } = options;
+export function chooseFavourites<T extends FavouriteTool>(options: FavouriteOptions<T>): readonly Favourite<T>[] {
+  const { uses, configured = {}, tools, servers, maxTokens } = options;
   const isOwn = matcherOf(configured.own);
   const isProject = matcherOf(configured.project);
   const candidates = tools.flatMap((tool) => {
@@ -71,18 +74,12 @@ export function chooseFavourites<T extends Pick<SourcedTool, "server" | "tool" |
   const chosen: Favourite<T>[] = [];
   let left = maxTokens;
   for (const { tool, reason } of candidates) {
-    // No definition is this short, so the rest need not be counted.
-    if (left < MIN_TOKENS) break;
-    const tokens = tokensOf(tool);
-    if (tokens > left) continue;
-    left -= tokens;
-    chosen.push({ tool, reason, tokens });
+    if (tool.tokens > left) continue;
+    left -= tool.tokens;
+    chosen.push({ tool, reason });
   }
   return chosen.sort((a, b) => compare(a.tool.name, b.tool.name));
 }
-
-/** The tokens of an empty definition. */
-const MIN_TOKENS = 10;
 
 function isUsed(use: ToolUse | undefined): boolean {
   return use !== undefined && use.count >= MIN_USES && use.days >= MIN_DAYS && use.weight >= MIN_WEIGHT;

@@ -20,6 +20,8 @@ const BESIDE =
 const LEAN =
   'The definitions are short; query {"steps": [{"op": "describe", "params": {"target": "<server>.<tool>"}}]} shows a full one.';
 
+const FAVOURITES = "The other listed tools are those used most here: call them directly.";
+
 /** Instructions for the client's model, sent at the handshake. */
 export function instructionsFor(surface: Exclude<SurfaceKind, "auto">, names: ToolNaming): string {
   switch (surface) {
@@ -37,6 +39,8 @@ export function autoInstructions(shape: SurfaceShape, names: ToolNaming): string
   switch (shape) {
     case "composite":
       return COMPOSITE;
+    case "favourites":
+      return `${COMPOSITE} ${FAVOURITES}`;
     case "direct":
       return `${DIRECT[names]} ${BESIDE}`;
     case "lean":

@@ -1,12 +1,22 @@
 // Decides which tools `--surface auto` lists for a client.
 import type { Caller } from "../interfaces/exchange.js";
 import { type ClientChoices, surfaceOf } from "./client-table.js";
+import {
+  type ConfiguredFavourites,
+  chooseFavourites,
+  DEFAULT_FAVOURITE_TOKENS,
+  type FavouriteOptions,
+  type FavouriteTool,
+} from "./favourites.js";
 
 /** The settings of `--surface auto`. */
 export interface SurfaceSettings {
   /** The tools are listed themselves if all of them together cost at most this. Default 1,200. */
   readonly directTokens?: number | undefined;
   readonly clients?: ClientChoices | undefined;
+  /** What favourites may cost together. Default 800. */
+  readonly favouriteTokens?: number | undefined;
+  readonly favourites?: ConfiguredFavourites | undefined;
 }
 
 const DEFAULT_DIRECT_TOKENS = 1_200;
@@ -22,10 +32,11 @@ export interface CatalogueSize {
 /**
  * - `direct`: every upstream tool, in full.
  * - `lean`: every known upstream tool, in its short form.
+ * - `favourites`: those that are used most here, in their short form.
  * - `composite`: none of them.
  * The tools of the composite surface are listed as well, whatever the decision.
  */
-export type SurfaceShape = "direct" | "lean" | "composite";
+export type SurfaceShape = "direct" | "lean" | "favourites" | "composite";
 
 export interface SurfaceDecision {
   readonly shape: SurfaceShape;
@@ -33,17 +44,19 @@ export interface SurfaceDecision {
   readonly reason: string;
   /** The servers whose tools are listed in their short form. Servers that connect later do not change the list. */
   readonly servers: ReadonlySet<string>;
-  /** If these servers add tools, the short forms may cost at most this. */
-  readonly directTokens: number;
+  /** The favourites, as `<server>.<tool>`. */
+  readonly favourites: ReadonlySet<string>;
+  /** If servers add or change tools, the short forms may cost at most this. */
+  readonly maxTokens: number;
 }
 
-/** Decides for one client. */
+/** Decides for one client. Favourites are for the caller to add: see {@link withFavourites}. */
 export function decideSurface(
   caller: Pick<Caller, "name" | "capabilities">,
   { servers, leanTokens }: CatalogueSize,
   { directTokens = DEFAULT_DIRECT_TOKENS, clients }: SurfaceSettings = {},
 ): SurfaceDecision {
-  const none = { servers: new Set<string>(), directTokens };
+  const none = { servers: new Set<string>(), favourites: new Set<string>(), maxTokens: 0 };
   const chosen = surfaceOf(caller, clients);
   if (chosen !== undefined) {
     const reason = chosen.isConfigured ? "the configuration says so" : "the client searches tools itself";
@@ -52,6 +65,25 @@ export function decideSurface(
   if (servers.length === 0) return { shape: "composite", reason: "no server's tools are known yet", ...none };
   const cost = `all tools together cost ${leanTokens} tokens`;
   return leanTokens <= directTokens
-    ? { shape: "lean", reason: `${cost}, at most ${directTokens}`, servers: new Set(servers), directTokens }
-    : { shape: "composite", reason: `${cost}, more than ${directTokens}`, ...none };
+    ? {
+        ...none,
+        shape: "lean",
+        reason: `${cost}, at most ${directTokens}`,
+        servers: new Set(servers),
+        maxTokens: directTokens,
+      }
+    : { ...none, shape: "composite", reason: `${cost}, more than ${directTokens}` };
+}
+
+/** Adds favourites to the composite tools; any other decision stays as it is. */
+export function withFavourites(
+  decision: SurfaceDecision,
+  options: Omit<FavouriteOptions<FavouriteTool>, "configured" | "maxTokens">,
+  { favourites: configured, favouriteTokens = DEFAULT_FAVOURITE_TOKENS }: SurfaceSettings = {},
+): SurfaceDecision {
+  if (decision.shape !== "composite") return decision;
+  const chosen = chooseFavourites({ ...options, configured, maxTokens: favouriteTokens });
+  if (chosen.length === 0) return decision;
+  const favourites = new Set(chosen.map(({ tool }) => tool.name));
+  return { ...decision, shape: "favourites", favourites, maxTokens: favouriteTokens };
 }

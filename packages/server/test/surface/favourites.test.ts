@@ -1,21 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { chooseFavourites, type FavouriteOptions } from "../../src/surface/favourites.js";
 
-const tool = (name: string) => {
-  const dot = name.indexOf(".");
-  return { server: name.slice(0, dot), tool: name.slice(dot + 1), name };
-};
+const tool = (name: string, tokens = 100) => ({ name, tokens });
 type Tool = ReturnType<typeof tool>;
 
 const often = (weight = 5) => ({ count: 9, days: 3, weight });
 
 function chosen(names: readonly string[], options: Partial<FavouriteOptions<Tool>> = {}) {
-  const tools = names.map(tool);
+  const tools = names.map((name) => tool(name));
   return chooseFavourites({
     uses: new Map(),
     tools,
-    servers: [...new Set(tools.map(({ server }) => server))],
-    tokensOf: () => 100,
+    servers: [...new Set(names.map((name) => name.slice(0, name.lastIndexOf("."))))],
     maxTokens: 800,
     ...options,
   });
@@ -33,7 +29,7 @@ describe("favourites", () => {
       ["a.gone", often()],
     ]);
     expect(chosen(["a.twice", "a.one_day", "a.enough", "a.long_ago", "a.never"], { uses })).toEqual([
-      { tool: tool("a.enough"), reason: "used", tokens: 100 },
+      { tool: tool("a.enough"), reason: "used" },
     ]);
   });
 
@@ -53,20 +49,9 @@ describe("favourites", () => {
       ["a.huge", often(9)],
       ["a.small", often(1)],
     ]);
-    const tokensOf = ({ name }: Tool) => (name === "a.huge" ? 801 : 50);
-    expect(namesOf(chosen(["a.huge", "a.small"], { uses, tokensOf }))).toEqual(["a.small"]);
-    expect(chosen(["a.huge", "a.small"], { uses, tokensOf, maxTokens: 0 })).toEqual([]);
-  });
-
-  it("do not count the tokens of tools that can no longer fit", () => {
-    const names = Array.from({ length: 500 }, (_, index) => `a.t${index}`);
-    const counted: string[] = [];
-    const tokensOf = ({ name }: Tool) => {
-      counted.push(name);
-      return 200;
-    };
-    expect(chosen(names, { configured: { own: ["*"] }, tokensOf })).toHaveLength(4);
-    expect(counted).toHaveLength(4);
+    const tools = [tool("a.huge", 801), tool("a.small", 50)];
+    expect(namesOf(chosen([], { uses, tools, servers: ["a"] }))).toEqual(["a.small"]);
+    expect(chosen([], { uses, tools, servers: ["a"], maxTokens: 0 })).toEqual([]);
   });
 
   it("include what the configuration names, as a name or a glob", () => {

@@ -1,0 +1,82 @@
+// Counts what tool lists cost and, under `auto`, what they save: a tool that is listed needs no search.
+import type { Caller } from "../interfaces/exchange.js";
+import type { ServedTool } from "../interfaces/served-tool.js";
+import type { TokenAccount } from "../journal/journal.js";
+import type { SentList } from "../journal/surface-totals.js";
+import type { SurfaceDecision, SurfaceShape } from "./surface-decision.js";
+
+type Definitions = readonly ServedTool["definition"][];
+
+/** As `trunkline stats` shows them. */
+const SURFACES: Readonly<Record<SurfaceShape, string>> = {
+  direct: "every tool",
+  lean: "every tool, in short",
+  favourites: "composite + favourites",
+  composite: "composite",
+};
+
+/** What a client was listed last. */
+interface Shown {
+  readonly list: SentList;
+  readonly upstream: Definitions;
+  /** The listed upstream tools that it has not called yet. */
+  readonly uncalled: Set<string>;
+}
+
+export class ListAccount {
+  readonly #account: TokenAccount;
+  readonly #own: Definitions;
+  /** The lists that were sent, as text, by the upstream part of the list. */
+  readonly #texts = new WeakMap<object, string>();
+  readonly #shown = new Map<string, Shown>();
+
+  constructor(account: TokenAccount, own: Definitions) {
+    this.#account = account;
+    this.#own = own;
+  }
+
+  /** Counts a list of our own tools and these. */
+  add(caller: Caller, upstream: Definitions | undefined, decision: SurfaceDecision | undefined): void {
+    const text = this.#textOf(upstream);
+    if (decision === undefined || this.#account.addList === undefined) {
+      this.#account.add("surface", text);
+      return;
+    }
+    const { shape, reason } = decision;
+    const isSearched = shape === "direct";
+    const list = {
+      client: caller.name,
+      surface: SURFACES[shape],
+      reason,
+      composite: this.#textOf(undefined),
+      isSearched,
+    };
+    this.#account.addList(text, list);
+    if (isSearched || upstream === undefined || this.#shown.get(keyOf(caller))?.upstream === upstream) return;
+    this.#shown.set(keyOf(caller), { list, upstream, uncalled: new Set(upstream.map(({ name }) => name)) });
+  }
+
+  /** Notes a call. Every call of an upstream tool passes here. */
+  called(name: string, caller: Caller): void {
+    const shown = this.#shown.get(keyOf(caller));
+    if (shown?.uncalled.delete(name)) this.#account.addFound?.(shown.list);
+  }
+
+  /** The client has disconnected. */
+  release(caller: Caller): void {
+    this.#shown.delete(keyOf(caller));
+  }
+
+  #textOf(upstream: Definitions | undefined): string {
+    const key = upstream ?? this.#own;
+    const text =
+      this.#texts.get(key) ?? JSON.stringify(upstream === undefined ? this.#own : [...this.#own, ...upstream]);
+    this.#texts.set(key, text);
+    return text;
+  }
+}
+
+/** Clients without a session count as one for each principal: their number is unknown, and there are few principals. */
+function keyOf({ lasting, id, principal }: Caller): string {
+  return lasting ? id : principal;
+}
