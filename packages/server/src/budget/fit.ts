@@ -39,7 +39,7 @@ export interface FitOptions {
 }
 
 /** An answer that fits. `text` is the JSON of `value`. */
-interface FittedAnswer {
+export interface FittedAnswer {
   readonly value: unknown;
   readonly text: string;
 }

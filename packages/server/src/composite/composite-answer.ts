@@ -1,12 +1,10 @@
 // Shared by the composite tools: access to operations, the store and budgets, and how an answer is sent.
-import { type Clock, type ContentStore, isRecord, jsonBytes, LargeValue } from "@trunkline/core";
-import { type BlockGroup, type FittedBlocks, fitBlocks, weighBlocks } from "../budget/blocks.js";
+import { type Clock, type ContentStore, isRecord } from "@trunkline/core";
 import type { AnswerPart } from "../budget/cut-part.js";
-import { type Essence, fitAnswer, MOST_MAX_TOKENS } from "../budget/fit.js";
-import { DEFAULT_MAX_TOKENS, stepBudget } from "../budget/step-budget.js";
-import { tokensWithin } from "../budget/tokens.js";
+import { fitResult, type UnfittedAnswer } from "../budget/fit-result.js";
+import { stepBudget } from "../budget/step-budget.js";
 import type { Exchange } from "../interfaces/exchange.js";
-import type { ContentBlock, Operation, OperationRegistry } from "../interfaces/operation.js";
+import type { Operation, OperationRegistry } from "../interfaces/operation.js";
 import type { ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog, TokenAccount, TokenUse } from "../journal/journal.js";
 import type { RunStep } from "../operations/run-operation.js";
@@ -49,11 +47,6 @@ export interface CompositeEnvironment {
   readonly clock: Clock;
 }
 
-/** The list entries for the blocks of one part. */
-export interface BlockNotes {
-  readonly blocks?: FittedBlocks["listed"][number];
-}
-
 /** Describes the result of a step: `value` is what the answer shows of its outcome. */
 export function partOf(
   op: string,
@@ -72,13 +65,8 @@ interface AnswerBudget {
 }
 
 /** An answer before it is fitted into its budget. */
-export interface Answer {
-  readonly parts: readonly AnswerPart[];
-  readonly frame: (values: readonly unknown[], notes: readonly BlockNotes[]) => unknown;
+export interface Answer extends UnfittedAnswer {
   readonly isError: boolean;
-  /** The non-text blocks of each part. */
-  readonly blocks?: readonly (readonly (ContentBlock | LargeValue)[])[] | undefined;
-  readonly essence?: Essence | undefined;
   readonly use?: TokenUse | undefined;
 }
 
@@ -92,81 +80,15 @@ const MOST_WARNINGS = 20;
 
 /** Fits an answer into its budget and turns it into a result. Releases its large values. */
 export async function sendAnswer(env: CompositeEnvironment, answer: Answer, budget: AnswerBudget): Promise<ToolResult> {
-  try {
-    return await fittedAnswer(env, answer, budget);
-  } finally {
-    for (const { value } of answer.parts) release(value);
-    for (const blocks of answer.blocks ?? []) for (const block of blocks) release(block);
-  }
-}
-
-function release(value: unknown): void {
-  if (value instanceof LargeValue) value.release();
-}
-
-async function fittedAnswer(env: CompositeEnvironment, answer: Answer, budget: AnswerBudget): Promise<ToolResult> {
-  const given = budget.maxTokens === undefined ? undefined : Math.min(budget.maxTokens, MOST_MAX_TOKENS);
-  const maxTokens = given ?? DEFAULT_MAX_TOKENS;
-  const hasBlocks = answer.blocks?.some((blocks) => blocks.length > 0) === true;
-  const beside = hasBlocks ? await besideText(env, answer, { maxTokens, signal: budget.signal }) : undefined;
-  const notes = answer.parts.map((_, index) => notesOf(beside?.listed[index]));
-  const { value, text } = await fitAnswer({
-    parts: answer.parts,
-    frame: (values) => answer.frame(values, notes),
-    essence: answer.essence,
-    maxTokens: Math.max(1, maxTokens - (beside?.tokens ?? 0)),
-    budget: given,
-    store: env.spill ? env.store : undefined,
-    now: () => env.clock.now(),
-    signal: budget.signal,
-  });
-  env.account?.add(answer.use ?? "results", text + (beside?.text ?? ""));
+  const store = env.spill ? env.store : undefined;
+  const { value, text, beside } = await fitResult(answer, { ...budget, store, now: () => env.clock.now() });
+  env.account?.add(answer.use ?? "results", beside === undefined ? text : text + beside.text);
   return {
     content: [{ type: "text", text }, ...(beside?.sent ?? [])],
     // Legacy revisions only allow objects here.
     ...(isRecord(value) ? { structuredContent: value } : {}),
     ...(answer.isError ? { isError: true } : {}),
   };
-}
-
-/** Rough cost of a block's list entry: with a handle, and without. */
-const HANDLE_TOKENS = 130;
-const ENTRY_TOKENS = 25;
-
-/**
- * Picks the blocks to send in addition to the text. They get the budget left by the values (which take up to half) and
- * the list of blocks.
- */
-async function besideText(
-  env: CompositeEnvironment,
-  { parts, frame, blocks = [] }: Answer,
-  { maxTokens, signal }: { maxTokens: number; signal: AbortSignal | undefined },
-): Promise<FittedBlocks> {
-  const groups: BlockGroup[] = blocks.map((each, index) => ({ op: parts[index]?.op ?? "answer", blocks: each }));
-  const weighed = weighBlocks(groups);
-  const whole = frame(
-    parts.map(({ value }) => (value instanceof LargeValue ? null : value)),
-    parts.map(() => ({})),
-  );
-  const half = Math.floor(maxTokens / 2);
-  const hasLarge = parts.some(({ value }) => value instanceof LargeValue);
-  const bytes = hasLarge ? Number.POSITIVE_INFINITY : jsonBytes(whole, half * 128);
-  const listing = Math.min(maxTokens / 2, HANDLE_TOKENS + ENTRY_TOKENS * weighed.count);
-  const countsBytes = bytes + listing + weighed.textBytes <= maxTokens;
-  const needed = countsBytes ? bytes : bytes > half * 128 ? half : await tokensWithin(JSON.stringify(whole), half);
-  return await fitBlocks(weighed, {
-    maxTokens: Math.floor(maxTokens - listing - (needed ?? half)),
-    countsBytes,
-    store: env.spill ? env.store : undefined,
-    now: () => env.clock.now(),
-    signal,
-  });
-}
-
-const NO_NOTES: BlockNotes = {};
-
-function notesOf(listed: FittedBlocks["listed"][number] | undefined): BlockNotes {
-  return listed === undefined || listed.length === 0 ? NO_NOTES : { blocks: listed };
 }
 
 /** Sends the answer to a call that failed before it started. */

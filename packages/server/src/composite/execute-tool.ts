@@ -1,5 +1,6 @@
 // `execute`: a batch of operations that can change data.
 import { isRecord, TrunklineError } from "@trunkline/core";
+import type { BlockNotes } from "../budget/fit-result.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Operation, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
@@ -13,7 +14,6 @@ import { emptyTrail, recordOf } from "../pipeline/step-trail.js";
 import { requireNoSnapshot, requireUndoable, UndoLog } from "../pipeline/undo.js";
 import {
   type Answer,
-  type BlockNotes,
   type CompositeEnvironment,
   type CompositeRegistry,
   type EnvironmentOf,

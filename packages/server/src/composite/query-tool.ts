@@ -1,5 +1,6 @@
 // `query`: a pipeline of read-only operations.
 import { isRecord, TrunklineError } from "@trunkline/core";
+import type { BlockNotes } from "../budget/fit-result.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Operation, Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
@@ -9,7 +10,6 @@ import { runStep, type StepOutcome, stepProgress } from "../pipeline/run-step.js
 import { emptyTrail, recordOf, type Trail } from "../pipeline/step-trail.js";
 import {
   type Answer,
-  type BlockNotes,
   type CompositeEnvironment,
   type EnvironmentOf,
   listedWarnings,
