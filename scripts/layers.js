@@ -93,7 +93,7 @@ export const LAYERS = {
       resources: ["interfaces", "upstreams"],
       operations: ["budget", "find", "interfaces", "journal", "upstreams"],
       pipeline: ["budget", "interfaces", "journal", "operations"],
-      surface: ["interfaces", "journal", "operations", "upstreams"],
+      surface: ["budget", "interfaces", "journal", "operations", "upstreams"],
       composite: ["budget", "interfaces", "journal", "operations", "pipeline"],
     },
   },

@@ -161,6 +161,7 @@ class TrunklineService implements Service {
         upstreams: this.#upstreams,
         names,
         remembers: surface === "auto",
+        spill: surface === "auto" && options.spill !== false ? store : undefined,
         reserved: new Set(this.#own.keys()),
         run,
         log: this.#log,

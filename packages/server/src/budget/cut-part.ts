@@ -20,6 +20,8 @@ export interface AnswerPart {
   readonly isStorable: boolean;
   /** Its own budget, which only counts if the caller has set none. */
   readonly budget?: StepBudget | undefined;
+  /** The tool that reads stored results, if the answer comes from another one. */
+  readonly through?: "query" | undefined;
 }
 
 /** The size of `{"truncated":true,"size":…,"hash":"…"}`. */
@@ -34,6 +36,7 @@ export class CuttablePart {
   readonly #isFailure: boolean;
   readonly #limit: string;
   readonly #budget: StepBudget | undefined;
+  readonly #through: AnswerPart["through"];
   #isStorable: boolean;
   #problem: string | undefined;
   #serialized: Promise<SerializedValue> | undefined;
@@ -44,6 +47,7 @@ export class CuttablePart {
     this.#isFailure = !part.isStorable;
     this.#isStorable = isStorable;
     this.#limit = budget === undefined ? "Shortened." : `Cut to max_tokens (${budget}).`;
+    this.#through = part.through;
     this.#budget = budget === undefined ? part.budget : undefined;
   }
 
@@ -136,9 +140,13 @@ export class CuttablePart {
       return `${this.#limit} Ask for less, or raise it.${why}${shown}`;
     }
     const { id, lines, bytes } = await this.serialized();
+    const hash = `"hash": "${id.slice(0, 12)}"`;
     const range = lines > 1 && bytes.length / lines < 2_000 ? '"lines": "1-200"' : '"bytes": "0-9999"';
-    const short = id.slice(0, 12);
-    return `${this.#limit} The full result is stored: get {"hash": "${short}", ${range}} or grep {"pattern": "…", "hash": "${short}"}.${shown}`;
+    const get =
+      this.#through === undefined
+        ? `get {${hash}, ${range}}`
+        : `${this.#through} {"steps": [{"op": "get", "params": {${hash}, ${range}}}]}`;
+    return `${this.#limit} The full result is stored: ${get} or grep {"pattern": "…", ${hash}}.${shown}`;
   }
 }
 

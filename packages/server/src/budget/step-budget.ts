@@ -18,8 +18,9 @@ type ResultSource = "server" | "own" | "describe";
  * A result of up to 5,000 tokens is sent whole: reading it in two turns costs more if the model needs three quarters of
  * it or more. Of a larger one, 1,000 tokens show what it is. A text shows as much in 600.
  */
-const VALUE: StepBudget = { wholeBytes: 16_000, cutBytes: 3_200 };
-const TEXT: StepBudget = { wholeBytes: 16_000, cutBytes: 2_000 };
+export const WHOLE_BYTES = 16_000;
+const VALUE: StepBudget = { wholeBytes: WHOLE_BYTES, cutBytes: 3_200 };
+const TEXT: StepBudget = { wholeBytes: WHOLE_BYTES, cutBytes: 2_000 };
 /** A later step used it, so the model has its result without reading it. */
 const USED: StepBudget = { wholeBytes: 1_200, cutBytes: 500 };
 /** Our own operations have pages and ranges: a large page was asked for. */

@@ -8,6 +8,7 @@ import {
   nearestNames,
   parseJson,
   type SourcedTool,
+  type ToolCallResult,
   TrunklineError,
 } from "@trunkline/core";
 import { isDeeperThan, MAX_MESSAGE_DEPTH } from "@trunkline/protocol";
@@ -40,13 +41,18 @@ export function upstreamOperation(hub: Hub, tool: SourcedTool, config: ServerSta
       endWith(context, options);
       if (onProgress !== undefined) options.onProgress = onProgress;
       if (Object.keys(meta).length > 0) options.meta = meta;
-      const result = await hub.callTool(tool.server, tool.tool, params, options);
-      // A tool's answer is passed on unchanged, but an error message can quote the server's configuration, so it is
-      // redacted.
-      if (result.large !== undefined) return await largeOutcome(hub, result.large, result.isError);
-      return outcomeOf(result.isError ? hub.redact(result.raw) : result.raw, result.isError);
+      return await upstreamOutcome(hub, await hub.callTool(tool.server, tool.tool, params, options));
     },
   };
+}
+
+/**
+ * Converts the result of a call to a value and blocks. They are as the server sent them, except that an error is
+ * redacted: its message can quote the server's configuration.
+ */
+export async function upstreamOutcome(hub: Hub, { raw, isError, large }: ToolCallResult): Promise<OperationOutcome> {
+  if (large !== undefined) return await largeOutcome(hub, large, isError);
+  return outcomeOf(isError ? hub.redact(raw) : raw, isError);
 }
 
 /**

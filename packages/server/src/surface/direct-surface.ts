@@ -2,6 +2,7 @@
 // unchanged.
 import type { HeldEntry, Hub, HubCallOptions } from "@trunkline/client";
 import {
+  type ContentStore,
   isRecord,
   LargeValue,
   type Logger,
@@ -12,14 +13,21 @@ import {
   toTrunklineError,
 } from "@trunkline/core";
 import { JsonBytes, RPC_CODES, RpcError } from "@trunkline/protocol";
+import { fitDirect, isLongResult } from "../budget/direct-result.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { TaskSupport } from "../interfaces/mcp-service.js";
-import { ExchangeContext, endWith, type Operation, type Params } from "../interfaces/operation.js";
+import {
+  ExchangeContext,
+  endWith,
+  type Operation,
+  type OperationOutcome,
+  type Params,
+} from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog } from "../journal/journal.js";
 import { heldOperation } from "../operations/held-operation.js";
 import type { RunStep } from "../operations/run-operation.js";
-import { summaryOf } from "../operations/upstream-operation.js";
+import { summaryOf, upstreamOutcome } from "../operations/upstream-operation.js";
 import { faithful, passedOn, type Upstreams } from "../upstreams/upstreams.js";
 
 /** How upstream tools are named: `mcp__docs__lookup`, `docs_lookup` or `lookup`. */
@@ -36,6 +44,11 @@ interface DirectSurfaceOptions {
   /** For calls that fail before they reach a server; `run` journals the others. */
   readonly log: CallLog;
   readonly logger: Logger;
+  /**
+   * Opens the store as a principal sees it. If given, long results are stored and shortened; otherwise all are passed on
+   * unchanged.
+   */
+  readonly spill?: ((principal: string) => Promise<ContentStore>) | undefined;
   /** Called with each result and its server. */
   readonly onResult?: ((server: string, result: ToolResult) => void) | undefined;
 }
@@ -217,7 +230,7 @@ export class DirectSurface {
         collisions.push({ name, servers: [owner ?? "Trunkline itself", tool.server] });
         return;
       }
-      routes.set(name, isReady ? passing(hub, tool) : this.#waking(hub, name, tool));
+      routes.set(name, isReady ? this.#passing(hub, tool) : this.#waking(hub, name, tool));
       byName.set(name, listedAs(name, tool));
     };
     for (const tool of tools) add(style === "plain" ? tool.tool : table.name(tool, style), tool, live.has(tool));
@@ -240,6 +253,10 @@ export class DirectSurface {
     return this.#table;
   }
 
+  #passing(hub: Hub, tool: SourcedTool): Operation {
+    return passing(hub, tool, this.#options.spill);
+  }
+
   /** The tools of all servers that may run, as they are or as they were at the last connection. */
   async #rememberedTools(): Promise<readonly SourcedTool[]> {
     const servers = await this.#options.upstreams.servers();
@@ -250,7 +267,7 @@ export class DirectSurface {
 
   /** A tool of a server that is not connected: connects it first, since the tool may be gone or held by now. */
   #waking(hub: Hub, name: string, tool: SourcedTool): Operation {
-    const operation = passing(hub, tool);
+    const operation = this.#passing(hub, tool);
     return {
       ...operation,
       release: async ({ signal }) => {
@@ -328,13 +345,42 @@ async function largeResult(
   return { ...raw, ...Object.fromEntries(fields) };
 }
 
+/** A picture or another file that a client shows is passed on up to this size. */
+const MOST_MEDIA_BYTES = 8 * 1024 * 1024;
+
+/** Whether only pictures and other files make a result large. */
+function isLargeByMedia({ value, blocks = [] }: OperationOutcome, sizeBytes: number): boolean {
+  if (sizeBytes > MOST_MEDIA_BYTES || value instanceof LargeValue || isLongResult({ structuredContent: value }))
+    return false;
+  const large = blocks.filter((block) => block instanceof LargeValue);
+  return large.length > 0 && large.every(({ about }) => about.isText === false);
+}
+
+/** Stores a long result and returns what is shown of it. */
+async function shortened(
+  hub: Hub,
+  result: ToolCallResult,
+  options: { op: string; store: () => Promise<ContentStore>; signal: AbortSignal },
+): Promise<OperationOutcome> {
+  const { raw, isError, large } = result;
+  const outcome = await upstreamOutcome(hub, result);
+  if (large !== undefined && !isError && isLargeByMedia(outcome, large.sizeBytes)) {
+    return { value: faithful(await largeResult(hub, { raw, isError, large })), isError };
+  }
+  const shown = faithful(isError ? hub.redact(raw) : raw);
+  const value = await fitDirect(shown, outcome, { ...options, now: Date.now });
+  return { value, isError, ...(outcome.blocks === undefined ? {} : { blocks: outcome.blocks }) };
+}
+
 /**
- * Wraps the tool as an operation that returns the server's result unchanged and leaves argument validation to the
- * server.
+ * Wraps the tool as an operation that leaves argument validation to the server and returns its result unchanged, unless
+ * it is long and results are stored.
  */
-function passing(hub: Hub, { server, tool, description, inputSchema, annotations }: SourcedTool): Operation {
+function passing(hub: Hub, source: SourcedTool, spill: DirectSurfaceOptions["spill"]): Operation {
+  const { server, tool, description, inputSchema, annotations } = source;
+  const op = `${server}.${tool}`;
   return {
-    name: `${server}.${tool}`,
+    name: op,
     kind: annotations?.readOnlyHint === true ? "read" : "write",
     summary: summaryOf(description),
     schema: inputSchema,
@@ -347,7 +393,12 @@ function passing(hub: Hub, { server, tool, description, inputSchema, annotations
       if (Object.keys(meta).length > 0) options.meta = meta;
       // If the channel takes progress, it receives it directly.
       if (onProgress !== undefined && channel.progress === undefined) options.onProgress = onProgress;
-      const { raw, isError, large } = await hub.callTool(server, tool, params, options);
+      const result = await hub.callTool(server, tool, params, options);
+      const { raw, isError, large } = result;
+      if (spill !== undefined && (large !== undefined || isLongResult(raw))) {
+        const { signal, caller } = context.exchange;
+        return await shortened(hub, result, { op, store: () => spill(caller.principal), signal });
+      }
       if (large !== undefined) return { value: faithful(await largeResult(hub, { raw, isError, large })), isError };
       return { value: faithful(isError ? hub.redact(raw) : raw), isError };
     },
