@@ -23,13 +23,13 @@ export function within(maxTokens, { tool, args }) {
  * Finds operations by purpose, all in one turn. The model does not know them beforehand, so it asks in another turn if
  * the answer lacks their parameters, and if an operation was not found, it reads the server's whole list. Returns
  * whether the first answer was enough.
- * @param {Readonly<Record<string, string>>} needs operations by what the model would ask for
+ * @param {Readonly<Record<string, readonly string[]>>} needs operations by what the model would ask for
  * @returns {Generator<Call[], boolean, Outcome[]>}
  */
 export function* learn(needs) {
   const found = yield* describe(Object.keys(needs).map((find) => ({ find })));
   const lines = found.flatMap(({ operations }) => operations);
-  const wanted = [...new Set(Object.values(needs))];
+  const wanted = [...new Set(Object.values(needs).flat())];
   const missed = wanted.filter((op) => !lines.some(({ name }) => name === op));
   if (missed.length > 0) {
     yield* describe([{}]);

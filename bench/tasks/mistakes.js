@@ -10,9 +10,13 @@ import { createHash } from "node:crypto";
 
 const RATE = 0.1;
 
-/** The tool that is taken for another, with the arguments a model would then send. Each can be recovered from. */
-/** @type {Readonly<Record<string, (args: Args) => { tool: string, args: Args }>>} */
-const SECOND_BEST = {
+/**
+ * The tool that is taken for another, with the arguments a model would then send. Each mistake can be recovered from.
+ * @typedef {Readonly<Record<string, (args: Args) => { tool: string, args: Args }>>} SecondBest
+ */
+
+/** @type {SecondBest} */
+const USUAL = {
   "everything.get-sum": ({ a, b }) => ({ tool: "everything.echo", args: { message: `${a} + ${b}` } }),
   "everything.get-structured-content": () => annotated(false),
   "everything.get-tiny-image": () => annotated(true),
@@ -96,54 +100,62 @@ function isMistaken(text) {
 /**
  * Follows a policy with mistakes in between; `seed` and the task's name decide where. Counts them in `made`.
  * @param {Policy} policy
- * @param {{ seed: number, task: string, made: { count: number } }} options
+ * @param {{ seed: number, task: import("./tasks.js").Task, made: { count: number } }} options
  * @returns {Policy}
  */
 export function* withMistakes(policy, { seed, task, made }) {
-  /** @type {Map<string, boolean>} */
-  const choices = new Map();
-  /** Whether a tool is mistaken now; each tool is chosen once per task. @param {string} tool */
-  const mistakes = (tool) => {
-    if (SECOND_BEST[tool] === undefined || choices.has(tool)) return choices.get(tool) ?? false;
-    choices.set(tool, isMistaken(`${seed} ${task} ${tool}`));
-    return choices.get(tool) ?? false;
-  };
+  const secondBest = { ...USUAL, ...task.secondBest };
+  /** The tools chosen so far; each is chosen once. @type {Set<string>} */
+  const chosen = new Set();
   let next = policy.next([]);
   while (next.done !== true) {
     const calls = next.value;
-    const wrong = calls.map((call) => mistaken(call, mistakes));
-    const outcomes = [...(yield wrong.map((call, index) => call ?? /** @type {Call} */ (calls[index])))];
-    for (const [tool, isWrong] of choices) {
-      if (isWrong) made.count++;
-      choices.set(tool, false);
-    }
-    const again = calls.flatMap((call, index) => (wrong[index] === undefined ? [] : [{ call, index }]));
+    /** @type {Set<string>} */
+    const wrongNow = new Set(
+      calls
+        .flatMap(toolsOf)
+        .filter((tool) => !chosen.has(tool) && secondBest[tool] !== undefined)
+        .filter((tool) => isMistaken(`${seed} ${task.name} ${tool}`)),
+    );
+    for (const tool of calls.flatMap(toolsOf)) chosen.add(tool);
+    made.count += wrongNow.size;
+    const isWrong = calls.map((call) => toolsOf(call).some((tool) => wrongNow.has(tool)));
+    const said = calls.map((call, index) => (isWrong[index] ? mistaken(call, wrongNow, secondBest) : call));
+    const outcomes = [...(yield said)];
+    const again = [...calls.entries()].filter(([index]) => isWrong[index]);
     if (again.length > 0) {
-      const right = yield again.map(({ call }) => call);
-      for (const [at, { index }] of again.entries()) outcomes[index] = /** @type {(typeof right)[0]} */ (right[at]);
+      const right = yield again.map(([, call]) => call);
+      for (const [at, [index]] of again.entries()) outcomes[index] = /** @type {(typeof right)[0]} */ (right[at]);
     }
     next = policy.next(outcomes);
   }
   return next.value;
 }
 
+/** The steps of a call to `query` or `execute`, with their key. @param {Call} call */
+function stepsOf({ args }) {
+  const key = ["steps", "operations"].find((name) => Array.isArray(args[name])) ?? "";
+  return { key, steps: /** @type {Step[]} */ (args[key] ?? []) };
+}
+
+/** The upstream tools in a call. @param {Call} call */
+function toolsOf(call) {
+  return [call.tool, ...stepsOf(call).steps.map(({ op }) => op)];
+}
+
 /**
- * Returns a call in which tools are mistaken for their second best; undefined if none is.
+ * Replaces tools in a call by their second best.
  * @param {Call} call
- * @param {(tool: string) => boolean} mistakes
- * @returns {Call | undefined}
+ * @param {ReadonlySet<string>} wrong
+ * @param {SecondBest} secondBest
+ * @returns {Call}
  */
-function mistaken({ tool, args }, mistakes) {
-  if (mistakes(tool)) return SECOND_BEST[tool]?.(args);
-  const key = ["steps", "operations"].find((name) => Array.isArray(args[name]));
-  if (key === undefined) return undefined;
-  /** @type {Step[]} */
-  const steps = /** @type {any} */ (args[key]);
-  const isWrong = steps.map(({ op }) => mistakes(op));
-  if (!isWrong.includes(true)) return undefined;
-  const changed = steps.map((step, index) => {
-    const second = isWrong[index] ? SECOND_BEST[step.op]?.(step.params ?? {}) : undefined;
+function mistaken(call, wrong, secondBest) {
+  if (wrong.has(call.tool)) return secondBest[call.tool]?.(call.args) ?? call;
+  const { key, steps } = stepsOf(call);
+  const changed = steps.map((step) => {
+    const second = wrong.has(step.op) ? secondBest[step.op]?.(step.params ?? {}) : undefined;
     return second === undefined ? step : { ...step, op: second.tool, params: second.args };
   });
-  return { tool, args: { ...args, [key]: changed } };
+  return { tool: call.tool, args: { ...call.args, [key]: changed } };
 }

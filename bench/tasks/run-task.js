@@ -31,10 +31,11 @@ export async function runTask(task, side, { world, seed, show }) {
   const asking = { asked: false, askedOnce: true };
   const made = { count: 0 };
   const policy = policyOf(task, side, asking);
-  const { model, turns } = scriptedModel(
-    seed === undefined ? policy : withMistakes(policy, { seed, task: task.name, made }),
-    { instructions: side.instructions, resolve: (call) => resolved(call, side, world), show },
-  );
+  const { model, turns } = scriptedModel(seed === undefined ? policy : withMistakes(policy, { seed, task, made }), {
+    instructions: side.instructions,
+    resolve: (call) => resolved(call, side, world),
+    show,
+  });
   const system = side.instructions === "" ? [] : [textMessage("system", side.instructions)];
   const { text, ended } = await findAgent("tools").run({
     model,
@@ -64,13 +65,13 @@ export async function runTask(task, side, { world, seed, show }) {
  */
 function* policyOf(task, { listed, signed, own }, asking) {
   if (own.size === 0) return yield* task.direct();
-  const needs = Object.entries(task.needs);
-  const unknown = needs.filter(([, tool]) => !listed.has(tool) && !signed.has(tool));
+  const needs = Object.entries(task.needs).map(([find, tools]) => /** @type {const} */ ([find, [tools].flat()]));
+  const unknown = needs.filter(([, tools]) => tools.some((tool) => !listed.has(tool) && !signed.has(tool)));
   if (unknown.length > 0) {
     asking.asked = true;
     asking.askedOnce = yield* learn(Object.fromEntries(unknown));
   }
-  const isListed = needs.every(([, tool]) => listed.has(tool));
+  const isListed = needs.every(([, tools]) => tools.every((tool) => listed.has(tool)));
   return yield* isListed && task.isPipeline !== true ? (task.auto ?? task.direct)() : task.composite();
 }
 

@@ -6,6 +6,7 @@ import { EVERYTHING } from "./everything.js";
 import { FILES } from "./files.js";
 import { LARGE } from "./large.js";
 import { MEMORY } from "./memory.js";
+import { SECOND } from "./second-set.js";
 
 /**
  * @typedef {import("./scripted-model.js").Policy} Policy
@@ -13,13 +14,14 @@ import { MEMORY } from "./memory.js";
  * @typedef {{
  *   name: string,
  *   say: string,
- *   files?: Readonly<Record<string, string>>,
+ *   files?: Readonly<Record<string, string | Uint8Array>>,
  *   memory?: readonly object[],
  *   direct: () => Policy,
- *   needs: Readonly<Record<string, string>>,
+ *   needs: Readonly<Record<string, string | readonly string[]>>,
  *   composite: () => Policy,
  *   isPipeline?: true,
  *   auto?: () => Policy,
+ *   secondBest?: import("./mistakes.js").SecondBest,
  *   check: (done: Done) => void,
  * }} Task
  * `needs` has the tools by the words a model would search for. If all of them are in the model's list next to `query`
@@ -30,4 +32,7 @@ import { MEMORY } from "./memory.js";
 /** @typedef {{ name: string, tasks: readonly Task[] }} TaskSet */
 
 /** @type {readonly TaskSet[]} */
-export const SETS = [{ name: "first set", tasks: [...EVERYTHING, ...FILES, ...MEMORY, ...LARGE] }];
+export const SETS = [
+  { name: "first set", tasks: [...EVERYTHING, ...FILES, ...MEMORY, ...LARGE] },
+  { name: "second set", tasks: SECOND },
+];

@@ -139,7 +139,7 @@ export async function openWorld({ further = [], models } = {}) {
     isReadOnly: (title) => called.find((tool) => tool.title === title)?.readOnly === true,
     /**
      * Resets everything to the start of a task.
-     * @param {{ files?: Readonly<Record<string, string>>, memory?: readonly object[] }} start
+     * @param {{ files?: Readonly<Record<string, string | Uint8Array>>, memory?: readonly object[] }} start
      */
     reset({ files = {}, memory = [] }) {
       rmSync(memoryFile, { force: true });

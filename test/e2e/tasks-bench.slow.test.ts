@@ -48,6 +48,19 @@ describe("tokens per finished task", () => {
     },
   );
 
+  it("calls the tools it used on earlier days without looking for them", async () => {
+    for (let use = 0; use < 3; use++) await runTask(taskNamed("one small file"), composite, { world });
+    await composite.close();
+    const side = await world.laterGateway("auto", { earlier: composite.home, hasJournal: true });
+    composite = await world.gateway("composite");
+    try {
+      expect([...side.listed.keys()]).toContain("files.read_text_file");
+      expect(await runTask(taskNamed("one small file"), side, { world })).toMatchObject({ turns: 2, asked: false });
+    } finally {
+      await side.close();
+    }
+  });
+
   it("recovers from its mistakes on every surface, at the same places", async () => {
     const task = taskNamed("read two files, edit both");
     const seeds = Array.from({ length: 20 }, (_, seed) => seed);
