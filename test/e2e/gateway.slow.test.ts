@@ -213,7 +213,7 @@ describe("roots", () => {
 describe("the composite tools", () => {
   it.each(kinds)("let upstream servers ask a %s client and report progress to it", async (kind) => {
     await using client = await connectPeer(kind, {
-      args: ["--mcp", "mcp.json", "serve"],
+      args: ["--mcp", "mcp.json", "serve", "--surface", "composite"],
       cwd: place.cwd,
       env: { PATH: process.env.PATH ?? "", HOME: place.home },
     });

@@ -219,7 +219,7 @@ describe("trunkline serve and what is behind it", () => {
   });
 
   it.each([
-    [["--names", "plain"], "--surface"],
+    [["--surface", "composite", "--names", "plain"], "--surface"],
     [["--allow-path", "x"], "x, given with --allow-path, does not exist"],
     [["--port", "1"], "--http"],
     [["--surface", "none"], "composite"],
