@@ -10,6 +10,7 @@ import type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./interf
 import type { Params } from "./interfaces/operation.js";
 import type { ServedTool, ToolResult } from "./interfaces/served-tool.js";
 import { CallLog, DEFINITION_NEWS, type Journal, type TokenAccount } from "./journal/journal.js";
+import { TokenCounter } from "./journal/token-counter.js";
 import type { ToolUsage } from "./journal/tool-usage.js";
 import { createRegistry, type ServerRegistry } from "./operations/operation-registry.js";
 import { createDenials, createRunner, type Policies } from "./operations/run-operation.js";
@@ -22,6 +23,8 @@ import { AutoSurface, LIST_TTL_MS } from "./surface/auto-surface.js";
 import { collisionError, DirectSurface, type Listed, type ToolNaming, unknownTool } from "./surface/direct-surface.js";
 import { autoInstructions, instructionsFor, type SurfaceKind } from "./surface/instructions.js";
 import { ListAccount } from "./surface/list-account.js";
+import { createMeasure } from "./surface/measure-tools.js";
+import { serverLines } from "./surface/server-lines.js";
 import type { SurfaceSettings } from "./surface/surface-decision.js";
 import { UpstreamCallers } from "./upstreams/upstream-callers.js";
 import { type DefinitionNews, Upstreams } from "./upstreams/upstreams.js";
@@ -109,6 +112,8 @@ class TrunklineService implements Service {
   readonly #lists: ListAccount | undefined;
   readonly #definitions = new WeakMap<readonly Listed[], readonly Listed["definition"][]>();
   readonly #lifetime = new AbortController();
+  /** Starts a thread only when the tools of a server have changed. */
+  readonly #counter = new TokenCounter();
   #news: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
@@ -123,6 +128,7 @@ class TrunklineService implements Service {
     this.#upstreams = new Upstreams(() => options.backends.hub(), {
       logger,
       folder: options.cacheFolder,
+      measure: surface === "auto" ? createMeasure((texts) => this.#counter.count(texts)) : undefined,
       listener: {
         onOpened: (hub) => this.#callers.onOpened(hub),
         onCatalogue: (changed) => this.#onCatalogue(changed),
@@ -173,10 +179,10 @@ class TrunklineService implements Service {
       });
     }
     if (this.#direct !== undefined && surface === "auto") {
-      const { surfaceSettings: settings } = options;
+      const { surfaceSettings: settings, usage } = options;
       const isDenied = createDenials({ policies, serverNames });
-      const { usage } = options;
-      this.#auto = new AutoSurface({ direct: this.#direct, settings, isDenied, serverNames, usage, logger });
+      const servers = () => this.#upstreams.servers();
+      this.#auto = new AutoSurface({ direct: this.#direct, servers, settings, isDenied, serverNames, usage, logger });
     }
     const own = this.#listed.map(({ definition }) => definition);
     this.#lists = account === undefined ? undefined : new ListAccount(account, own);
@@ -212,7 +218,8 @@ class TrunklineService implements Service {
   async instructions(caller: Caller): Promise<string> {
     if (this.#auto === undefined) return this.#instructions;
     const { shape } = await this.#auto.begin(caller);
-    return autoInstructions(shape, this.#names);
+    const isListed = shape === "direct" || shape === "lean";
+    return autoInstructions(shape, this.#names, isListed ? "" : await this.#serverLines());
   }
 
   async start({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
@@ -307,6 +314,7 @@ class TrunklineService implements Service {
       this.#callers.close();
       this.#statusListeners.clear();
       await Promise.all([this.#upstreams.close(), this.#registry.close(), this.#news]);
+      await this.#counter.close();
     })();
     return this.#closing;
   }
@@ -367,6 +375,16 @@ class TrunklineService implements Service {
     const definitions = this.#definitions.get(listed) ?? listed.map(({ definition }) => definition);
     this.#definitions.set(listed, definitions);
     return definitions;
+  }
+
+  async #serverLines(): Promise<string> {
+    try {
+      return serverLines(await this.#upstreams.servers());
+    } catch (error) {
+      // A configuration that cannot be read is reported elsewhere.
+      this.#options.logger.debug("no servers to name", { error: messageOf(error) });
+      return "";
+    }
   }
 
   /** Tells clients that their list of tools has changed, if it has. */

@@ -6,6 +6,7 @@ import type { Caller, Exchange } from "../interfaces/exchange.js";
 import type { ServedTool } from "../interfaces/served-tool.js";
 import { estimateTokens } from "../journal/token-counter.js";
 import type { ToolUsage } from "../journal/tool-usage.js";
+import type { KnownServer } from "../upstreams/kept-tools.js";
 import type { DirectSurface, Listed } from "./direct-surface.js";
 import type { FavouriteTool } from "./favourites.js";
 import { leanDefinition } from "./lean-definition.js";
@@ -15,6 +16,8 @@ type Definition = ServedTool["definition"];
 
 interface AutoSurfaceOptions {
   readonly direct: DirectSurface;
+  /** The last known tools of all servers, and what they cost. */
+  readonly servers: () => Promise<readonly KnownServer[]>;
   readonly settings?: (() => SurfaceSettings | Promise<SurfaceSettings>) | undefined;
   /** Whether the policy denies an operation: such tools are not listed. */
   readonly isDenied: (operations: readonly string[]) => Promise<readonly boolean[]>;
@@ -41,6 +44,8 @@ interface Catalogue {
   readonly source: readonly Listed[];
   readonly tools: readonly CatalogueTool[];
   readonly hash: string;
+  /** Whether all costs are counted; otherwise some are estimated. */
+  readonly isCounted: boolean;
 }
 
 /** What one client sees. */
@@ -164,13 +169,23 @@ export class AutoSurface {
   async #known(): Promise<Catalogue | undefined> {
     try {
       const source = await this.#options.direct.known();
-      if (this.#catalogue?.source === source) return this.#catalogue;
+      if (this.#catalogue?.source === source && this.#catalogue.isCounted) return this.#catalogue;
+      const counted = countedTokens(await this.#options.servers());
+      let isCounted = true;
       const tools = (await this.#allowed(source)).map(({ server, tool, definition }) => {
         const lean = leanDefinition(definition);
-        return { server, name: `${server}.${tool}`, definition: lean, tokens: estimateTokens(JSON.stringify(lean)) };
+        const tokens = counted.get(server)?.get(tool);
+        isCounted &&= tokens !== undefined;
+        return {
+          server,
+          name: `${server}.${tool}`,
+          definition: lean,
+          tokens: tokens ?? estimateTokens(JSON.stringify(lean)),
+        };
       });
-      const hash = createHash("sha256").update(JSON.stringify(tools)).digest("hex");
-      this.#catalogue = { source, tools, hash };
+      const definitions = tools.map(({ definition }) => definition);
+      const hash = createHash("sha256").update(JSON.stringify(definitions)).digest("hex");
+      this.#catalogue = { source, tools, hash, isCounted };
       return this.#catalogue;
     } catch (error) {
       this.#options.logger.debug("no catalogue", { error: messageOf(error) });
@@ -190,6 +205,17 @@ export class AutoSurface {
       this.#sessions.delete(key);
     }
   }
+}
+
+/** The counted cost of each tool, by server and tool. */
+function countedTokens(servers: readonly KnownServer[]): ReadonlyMap<string, ReadonlyMap<string, number>> {
+  return new Map(
+    servers.map(({ status, tools = [], measure }) => {
+      // They differ while a changed list is being measured.
+      const isCurrent = measure?.lean.length === tools.length;
+      return [status.name, new Map(isCurrent ? tools.map(({ tool }, at) => [tool, measure.lean[at] ?? 0]) : [])];
+    }),
+  );
 }
 
 function tokensOf(tools: Catalogue["tools"]): number {

@@ -15,10 +15,10 @@ const DIRECT: Readonly<Record<ToolNaming, string>> = {
 };
 
 const BESIDE =
-  "Besides, query reads and execute writes in several steps, where a step uses the result of an earlier one with $prev, and both reach a document store. A long answer is truncated and stored under its hash, which get, grep and search accept as steps of query.";
+  "query and execute run several of them in one call, as server.tool, and reach a document store. A truncated answer has a hash, which get, grep and search accept.";
 
 const LEAN =
-  'The definitions are short; query {"steps": [{"op": "describe", "params": {"target": "<server>.<tool>"}}]} shows a full one.';
+  'The definitions are short; query {"steps": [{"op": "describe", "params": {"target": "server.tool"}}]} shows a full one.';
 
 const FAVOURITES = "The other listed tools are those used most here: call them directly.";
 
@@ -34,16 +34,23 @@ export function instructionsFor(surface: Exclude<SurfaceKind, "auto">, names: To
   }
 }
 
-/** The instructions for a client whose tools `auto` has decided. */
-export function autoInstructions(shape: SurfaceShape, names: ToolNaming): string {
+const FINDING =
+  'query reads and execute writes, in a document store and with every tool of the connected MCP servers. Find a tool with query {"steps": [{"op": "describe", "params": {"find": "what it does"}}]}, then run it as {"op": "server.tool", "params": {…}}. A truncated answer has a hash, which get, grep and search accept.';
+
+/** The instructions for a client whose tools `auto` has decided. `servers` says what there is to find. */
+export function autoInstructions(shape: SurfaceShape, names: ToolNaming, servers: string): string {
   switch (shape) {
     case "composite":
-      return COMPOSITE;
+      return withServers(FINDING, servers);
     case "favourites":
-      return `${COMPOSITE} ${FAVOURITES}`;
+      return withServers(`${FINDING} ${FAVOURITES}`, servers);
     case "direct":
       return `${DIRECT[names]} ${BESIDE}`;
     case "lean":
       return `${DIRECT[names]} ${LEAN} ${BESIDE}`;
   }
+}
+
+function withServers(text: string, servers: string): string {
+  return servers === "" ? text : `${text}\n${servers}`;
 }

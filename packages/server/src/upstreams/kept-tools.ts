@@ -13,30 +13,54 @@ export interface KnownServer {
   readonly tools: readonly SourcedTool[] | undefined;
   /** Tools that it lists but that are not offered. */
   readonly held: readonly HeldEntry[];
+  /** What is known about these tools, if they have been measured. */
+  readonly measure: ToolsMeasure | undefined;
 }
+
+/** What a server's tools cost in a list, and what they are about. Computed when the tools change, never for a request. */
+export interface ToolsMeasure {
+  /** The tokens of each tool's lean definition, in the order of the tools. */
+  readonly lean: readonly number[];
+  /** The tokens of the server's name. */
+  readonly name: number;
+  /** Words for what the tools are about, the best first, and the tokens of each. */
+  readonly topics: readonly (readonly [topic: string, tokens: number])[];
+}
+
+/** Measures the tools of a server. May take a while; never rejects. */
+export type MeasureTools = (server: string, tools: readonly SourcedTool[]) => Promise<ToolsMeasure>;
 
 interface Kept {
   /** Identifies the server definition that the tools belong to. */
   readonly key: string;
   readonly tools: readonly SourcedTool[];
-  /** The last written text, to avoid writing it twice. */
-  text: string;
+  /** The tools as text, to see whether they have changed. */
+  readonly text: string;
+  measure: ToolsMeasure | undefined;
 }
 
 const FORMAT = 1;
+/** Increase this when lean definitions or topics change. */
+const MEASURE_FORMAT = 1;
 
 /** The last listings of servers, in memory and in a folder. */
 export class KeptTools {
   readonly #folder: string | undefined;
   readonly #logger: Logger;
+  readonly #measure: MeasureTools | undefined;
   readonly #kept = new Map<string, Kept>();
   #stop: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(options: { folder: string | undefined; logger: Logger }) {
+  constructor(options: {
+    readonly folder?: string | undefined;
+    readonly logger: Logger;
+    readonly measure?: MeasureTools | undefined;
+  }) {
     this.#folder = options.folder;
     this.#logger = options.logger;
+    this.#measure = options.measure;
   }
 
   /** Loads the listings of earlier runs, then saves the listings of this hub's servers. Never rejects. */
@@ -44,6 +68,8 @@ export class KeptTools {
     const folder = this.#folder;
     if (folder !== undefined) await Promise.all(hub.status().map((status) => this.#read(folder, status)));
     if (this.#closed) return;
+    // Earlier runs may not have measured them.
+    for (const [server, kept] of this.#kept) if (kept.measure === undefined && this.#measure) this.#save(server, kept);
     this.#stop = hub.onCatalogChanged(() => this.#keep(hub));
     this.#keep(hub);
   }
@@ -56,6 +82,7 @@ export class KeptTools {
       status,
       tools: this.#toolsOf(status, live),
       held: held.filter(({ server }) => server === status.name),
+      measure: this.#measureOf(status),
     }));
   }
 
@@ -72,6 +99,11 @@ export class KeptTools {
     return kept?.key === keyOf(status) ? kept.tools : undefined;
   }
 
+  #measureOf(status: ServerStatus): ToolsMeasure | undefined {
+    const kept = this.#kept.get(status.name);
+    return kept?.key === keyOf(status) ? kept.measure : undefined;
+  }
+
   /** Remembers the listings of live servers. */
   #keep(hub: Hub): void {
     if (this.#closed) return;
@@ -80,14 +112,27 @@ export class KeptTools {
       if (status.state !== "connected" || status.toolsError !== undefined) continue;
       const key = keyOf(status);
       const tools = (live.get(status.name) ?? []).map(keptTool);
-      const text = JSON.stringify({ format: FORMAT, server: status.name, key, tools });
-      if (this.#kept.get(status.name)?.text === text) continue;
-      this.#kept.set(status.name, { key, tools, text });
-      const folder = this.#folder;
-      if (folder === undefined) continue;
-      const path = join(folder, fileName(status.name));
-      this.#writing = this.#writing.then(() => this.#write(path, text));
+      const text = JSON.stringify(tools);
+      const known = this.#kept.get(status.name);
+      if (known?.text === text && known.key === key) continue;
+      const kept: Kept = { key, tools, text, measure: undefined };
+      this.#kept.set(status.name, kept);
+      this.#save(status.name, kept);
     }
+  }
+
+  /** Measures and writes a listing in the background, unless it has been replaced meanwhile. */
+  #save(server: string, kept: Kept): void {
+    this.#writing = this.#writing.then(async () => {
+      const isCurrent = () => this.#kept.get(server) === kept;
+      if (!isCurrent()) return;
+      if (!this.#closed) kept.measure = await this.#measure?.(server, kept.tools);
+      if (this.#folder === undefined || !isCurrent()) return;
+      const measure = kept.measure === undefined ? {} : { measure: { format: MEASURE_FORMAT, ...kept.measure } };
+      // Joined as text, because the tools have just been serialized.
+      const head = JSON.stringify({ format: FORMAT, server, key: kept.key, ...measure }).slice(0, -1);
+      await this.#write(join(this.#folder, fileName(server)), `${head},"tools":${kept.text}}`);
+    });
   }
 
   async #read(folder: string, status: ServerStatus): Promise<void> {
@@ -106,7 +151,8 @@ export class KeptTools {
       )
       // Earlier versions did not save it.
       .map((tool) => ({ ...tool, name: `${status.name}.${tool.tool}` }));
-    this.#kept.set(status.name, { key: read.key, tools, text });
+    const measure = readMeasure(read.measure, tools.length);
+    this.#kept.set(status.name, { key: read.key, tools, text: JSON.stringify(read.tools), measure });
   }
 
   /** Writes atomically. If saving fails, the listing is just fetched again. */
@@ -124,6 +170,20 @@ export async function keepCatalogue(hub: Hub, options: { folder: string; logger:
   const kept = new KeptTools(options);
   await kept.follow(hub);
   await kept.close();
+}
+
+/** Reads a saved measure; undefined if it is damaged or does not belong to these tools. */
+function readMeasure(value: unknown, tools: number): ToolsMeasure | undefined {
+  if (!isRecord(value) || value.format !== MEASURE_FORMAT) return undefined;
+  const { lean, name, topics } = value;
+  if (!Array.isArray(lean) || lean.length !== tools || ![...lean, name].every(isCount)) return undefined;
+  if (!Array.isArray(topics)) return undefined;
+  const isTopic = (topic: unknown) => Array.isArray(topic) && typeof topic[0] === "string" && isCount(topic[1]);
+  return topics.every(isTopic) ? { lean, name: Number(name), topics } : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && value >= 0;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Hub, ListKind } from "@trunkline/client";
 import { abortable, type Logger, messageOf, sleep, type TrunklineError, toTrunklineError } from "@trunkline/core";
 import { META, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
-import { KeptTools, type KnownServer } from "./kept-tools.js";
+import { KeptTools, type KnownServer, type MeasureTools } from "./kept-tools.js";
 
 /** How long a list waits for servers that are still connecting. Later arrivals are announced with list_changed. */
 const PATIENCE_MS = 5_000;
@@ -37,6 +37,8 @@ interface UpstreamsOptions {
   readonly listener?: UpstreamsListener | undefined;
   /** Where server tools are cached between runs, for {@link Upstreams.servers}. */
   readonly folder?: string | undefined;
+  /** Measures the tools of a server when they change. */
+  readonly measure?: MeasureTools | undefined;
 }
 
 /** The hub, opened once and shared by the whole service, with limits on how long callers wait for it. */
@@ -58,7 +60,7 @@ export class Upstreams {
     this.#open = open;
     this.#logger = options.logger;
     this.#listener = options.listener;
-    this.#kept = new KeptTools({ folder: options.folder, logger: options.logger });
+    this.#kept = new KeptTools(options);
   }
 
   /** The hub, if it has been used already. */

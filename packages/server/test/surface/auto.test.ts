@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../src/interfaces/exchange.js";
 import type { ServiceEvent } from "../../src/interfaces/mcp-service.js";
+import { countTokens } from "../../src/tokens/o200k.js";
 import {
   callTool,
   nextEvent,
@@ -214,5 +215,68 @@ describe("the surface auto", () => {
     expect(JSON.stringify(await listFor(under, client("ada")))).toBe(
       JSON.stringify(await listFor(under, client("ada"))),
     );
+  });
+});
+
+describe("what the tools cost", () => {
+  const file = () => {
+    const cache = join(folder, "cache");
+    const [name = ""] = existsSync(cache) ? readdirSync(cache) : [];
+    return name === "" ? undefined : join(cache, name);
+  };
+  const saved = () => {
+    const path = file();
+    return path === undefined ? {} : JSON.parse(readFileSync(path, "utf8"));
+  };
+
+  it("is counted when a server's tools change and kept for later sessions", async () => {
+    define("docs", ["lookup", "find_page"]);
+    await using under = auto(["docs"]);
+    await describeServer(under, "docs");
+    await expect.poll(() => saved().measure, { timeout: 30_000 }).toBeDefined();
+    const definitions = (await listFor(under, testCaller())).tools.slice(OWN.length);
+    expect(saved().measure.lean).toEqual(definitions.map((definition) => countTokens(JSON.stringify(definition))));
+    expect(saved().measure.topics).toEqual([["page", expect.any(Number)]]);
+  });
+
+  it("is decisive as counted, not as estimated", async () => {
+    define("docs", ["lookup"]);
+    await visit("docs");
+    const path = file() ?? "";
+    const measured = { format: 1, lean: [900], name: 1, topics: [] };
+    writeFileSync(path, JSON.stringify({ ...saved(), measure: measured }));
+    await using cheap = auto(["docs"]);
+    expect(await namesFor(cheap, testCaller())).toEqual([...OWN, "docs_lookup"]);
+    writeFileSync(path, JSON.stringify({ ...saved(), measure: { ...measured, lean: [1_201] } }));
+    await using dear = auto(["docs"]);
+    expect(await namesFor(dear, testCaller())).toEqual(OWN);
+  });
+
+  it.each([
+    { format: 1, lean: [], name: 1, topics: [] },
+    { format: 1, lean: ["0"], name: 1, topics: [] },
+    { format: 1, lean: [-5], name: 1, topics: [] },
+    { format: 1, lean: [1], name: 1, topics: [["x"]] },
+    { format: 99, lean: [1], name: 1, topics: [] },
+    "damaged",
+  ])("is counted again if the kept count is %j", async (measure) => {
+    define("docs", ["lookup"]);
+    await visit("docs");
+    writeFileSync(file() ?? "", JSON.stringify({ ...saved(), measure }));
+    await using under = auto(["docs"]);
+    const [definition] = (await listFor(under, testCaller())).tools.slice(OWN.length);
+    const lean = [countTokens(JSON.stringify(definition))];
+    await expect.poll(() => saved().measure, { timeout: 30_000 }).toMatchObject({ format: 1, lean, topics: [] });
+  });
+});
+
+describe("the instructions", () => {
+  it("name the servers and what they are about if their tools are not listed", async () => {
+    define("docs", ["find_page", "list_pages", "get_author"]);
+    await visit("docs");
+    await using under = auto(["docs", "mail"], { surfaceSettings: () => ({ directTokens: 0 }) });
+    const instructions = await under.service.instructions?.(testCaller());
+    expect(instructions).toContain("Servers:\ndocs: page, author\nmail");
+    expect(await under.service.instructions?.(testCaller({ name: "claude-code 2" }))).not.toContain("Servers:");
   });
 });
