@@ -1,5 +1,6 @@
 // The second set: its requests and search phrases were written from the names of the tools and of their parameters, by
-// someone who had not seen the ranking.
+// someone who had not seen the ranking, but had read the first set and the beginnings of the descriptions in another
+// release of two of the servers. So the phrases may be closer to the tools than those of a stranger.
 import { deepEqual, equal, match, ok, throws } from "node:assert/strict";
 import { ask, execute, query, resultOf, resultsOf } from "./composite.js";
 import { call } from "./direct.js";
