@@ -114,7 +114,15 @@ describe("trunkline doctor", () => {
     const { code, stdout } = await place.run(["doctor", "--format", "json", "--pretty"]);
     expect(code).toBe(0);
     const report = JSON.parse(stdout);
-    expect(Object.keys(report)).toEqual(["environment", "registries", "mcp", "app_modes", "safety"]);
+    expect(Object.keys(report)).toEqual([
+      "environment",
+      "registries",
+      "mcp",
+      "app_modes",
+      "safety",
+      "surface",
+      "search",
+    ]);
     expect(report.mcp).toMatchObject({
       path: join(place.cwd, ".trunkline", "mcp.json"),
       exists: true,

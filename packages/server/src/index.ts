@@ -9,4 +9,5 @@ export type { Operation } from "./interfaces/operation.js";
 export { createRegistry, type ServerRegistry } from "./operations/operation-registry.js";
 export { describeSources } from "./pipeline/step-sources.js";
 export { type ProjectPrompts, readProjectPrompts } from "./prompts/project-prompts.js";
+export type { SurfacePreview } from "./surface/auto-surface.js";
 export { createService, type Service, type ServiceOptions } from "./trunkline-service.js";

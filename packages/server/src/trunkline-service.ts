@@ -19,7 +19,7 @@ import type { ProjectPromptFolder } from "./prompts/project-prompts.js";
 import { Prompts } from "./prompts/prompts.js";
 import { Resources } from "./resources/resources.js";
 import { ServiceEvents } from "./service-events.js";
-import { AutoSurface, LIST_TTL_MS } from "./surface/auto-surface.js";
+import { AutoSurface, LIST_TTL_MS, type SurfacePreview } from "./surface/auto-surface.js";
 import { collisionError, DirectSurface, type Listed, type ToolNaming, unknownTool } from "./surface/direct-surface.js";
 import { autoInstructions, instructionsFor, type SurfaceKind } from "./surface/instructions.js";
 import { ListAccount } from "./surface/list-account.js";
@@ -70,6 +70,8 @@ export interface Service extends McpService, AsyncDisposable {
    */
   start(options?: { signal?: AbortSignal }): Promise<void>;
   canonicalArguments: NonNullable<McpService["canonicalArguments"]>;
+  /** What the surface `auto` would list for a client, for people to see; undefined on any other surface. */
+  previewSurface(caller: Pick<Caller, "name" | "capabilities" | "principal">): Promise<SurfacePreview | undefined>;
   /** Stops reporting changes and releases the state of all callers. Idempotent. */
   close(): Promise<void>;
 }
@@ -220,6 +222,12 @@ class TrunklineService implements Service {
     const { shape } = await this.#auto.begin(caller);
     const isListed = shape === "direct" || shape === "lean";
     return autoInstructions(shape, this.#names, isListed ? "" : await this.#serverLines());
+  }
+
+  async previewSurface(
+    caller: Pick<Caller, "name" | "capabilities" | "principal">,
+  ): Promise<SurfacePreview | undefined> {
+    return await this.#auto?.preview(caller);
   }
 
   async start({ signal }: { signal?: AbortSignal } = {}): Promise<void> {

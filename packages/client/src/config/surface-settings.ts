@@ -43,7 +43,7 @@ export function readSurface(node: ConfigNode | undefined, scope: ConfigScope, wa
   for (const { key, value } of node.members) {
     if (KEYS.includes(key)) continue;
     const near = nearestNames(key, KEYS, 1)[0];
-    warn(value, `"surface.${key}" is not a setting${near === undefined ? "" : `; did you mean "${near}"?`}`);
+    warn(value, `"surface.${key}" is not a setting${near === undefined ? "" : ` (did you mean "${near}"?)`}`);
   }
   const limits = LIMITS.flatMap((name): [string, number][] => {
     const member = memberOf(node, name);

@@ -172,7 +172,7 @@ describe("surface", () => {
     [{ favouriteTokens: -1 }, undefined, '"surface.favouriteTokens" must be a whole number of tokens'],
     [{ favouriteTokens: 0.5 }, undefined, '"surface.favouriteTokens" must be a whole number of tokens'],
     [{ directTokens: 1e12 }, undefined, "from 0 to 1000000; the default is used"],
-    [{ directToken: 5 }, undefined, '"surface.directToken" is not a setting; did you mean "directTokens"?'],
+    [{ directToken: 5 }, undefined, '"surface.directToken" is not a setting (did you mean "directTokens"?)'],
     [{ clients: ["x"] }, undefined, '"surface.clients" is a list, not an object'],
     [
       { directTokens: 5, clients: { x: "drect", y: "AUTO" } },

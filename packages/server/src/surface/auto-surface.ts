@@ -5,12 +5,18 @@ import { type Clock, type Logger, messageOf, systemClock } from "@trunkline/core
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 import type { ServedTool } from "../interfaces/served-tool.js";
 import { estimateTokens } from "../journal/token-counter.js";
-import type { ToolUsage } from "../journal/tool-usage.js";
+import type { ToolUsage, ToolUse } from "../journal/tool-usage.js";
 import type { KnownServer } from "../upstreams/kept-tools.js";
 import type { DirectSurface, Listed } from "./direct-surface.js";
-import type { FavouriteTool } from "./favourites.js";
+import type { FavouriteReason, FavouriteTool } from "./favourites.js";
 import { leanDefinition } from "./lean-definition.js";
-import { decideSurface, type SurfaceDecision, type SurfaceSettings, withFavourites } from "./surface-decision.js";
+import {
+  decideSurface,
+  SURFACE_NAMES,
+  type SurfaceDecision,
+  type SurfaceSettings,
+  withFavourites,
+} from "./surface-decision.js";
 
 type Definition = ServedTool["definition"];
 
@@ -57,6 +63,18 @@ interface Session {
   list: { readonly source: readonly Listed[]; readonly definitions: readonly Definition[] } | undefined;
 }
 
+/** What a client would see. */
+export interface SurfacePreview {
+  readonly surface: string;
+  readonly reason: string;
+  /** As `<server>.<tool>`, why each is one, and how it was used. */
+  readonly favourites: readonly {
+    readonly name: string;
+    readonly why: FavouriteReason;
+    readonly uses: ToolUse | undefined;
+  }[];
+}
+
 const NO_TOOLS: readonly Definition[] = [];
 
 export class AutoSurface {
@@ -84,6 +102,17 @@ export class AutoSurface {
     const session = await this.#session(caller);
     const decision = await session.decision;
     return { tools: await this.#listed(session, decision, signal), decision };
+  }
+
+  /** What a client of this name would get if its session began now. */
+  async preview(caller: Pick<Caller, "name" | "capabilities" | "principal">): Promise<SurfacePreview> {
+    const { shape, reason, favourites } = await this.#decision(caller, await this.#known());
+    const uses = this.#options.usage?.uses(caller.principal);
+    return {
+      surface: SURFACE_NAMES[shape],
+      reason,
+      favourites: [...favourites].map(([name, why]) => ({ name, why, uses: uses?.get(name) })),
+    };
   }
 
   /** The client has disconnected. */
@@ -124,6 +153,19 @@ export class AutoSurface {
   }
 
   async #decide(caller: Caller, catalogue: Catalogue | undefined): Promise<SurfaceDecision> {
+    const decision = await this.#decision(caller, catalogue);
+    this.#options.logger.info("surface decided", {
+      client: caller.name,
+      surface: decision.shape,
+      reason: decision.reason,
+    });
+    return decision;
+  }
+
+  async #decision(
+    caller: Pick<Caller, "name" | "capabilities" | "principal">,
+    catalogue: Catalogue | undefined,
+  ): Promise<SurfaceDecision> {
     const { usage, serverNames } = this.#options;
     const settings = await this.#options.settings?.();
     const tools = catalogue?.tools ?? [];
@@ -131,13 +173,7 @@ export class AutoSurface {
     const plain = decideSurface(caller, { servers, leanTokens: tokensOf(tools) }, settings);
     if (plain.shape === "composite" && tools.length > 0) await usage?.load();
     const uses = usage?.uses(caller.principal) ?? new Map();
-    const decision = withFavourites(plain, { uses, tools, servers: serverNames() }, settings);
-    this.#options.logger.info("surface decided", {
-      client: caller.name,
-      surface: decision.shape,
-      reason: decision.reason,
-    });
-    return decision;
+    return withFavourites(plain, { uses, tools, servers: serverNames() }, settings);
   }
 
   async #listed(session: Session, decision: SurfaceDecision, signal: AbortSignal): Promise<readonly Definition[]> {

@@ -3,17 +3,9 @@ import type { Caller } from "../interfaces/exchange.js";
 import type { ServedTool } from "../interfaces/served-tool.js";
 import type { TokenAccount } from "../journal/journal.js";
 import type { SentList } from "../journal/surface-totals.js";
-import type { SurfaceDecision, SurfaceShape } from "./surface-decision.js";
+import { SURFACE_NAMES, type SurfaceDecision } from "./surface-decision.js";
 
 type Definitions = readonly ServedTool["definition"][];
-
-/** As `trunkline stats` shows them. */
-const SURFACES: Readonly<Record<SurfaceShape, string>> = {
-  direct: "every tool",
-  lean: "every tool, in short",
-  favourites: "composite + favourites",
-  composite: "composite",
-};
 
 /** What a client was listed last. */
 interface Shown {
@@ -46,7 +38,7 @@ export class ListAccount {
     const isSearched = shape === "direct";
     const list = {
       client: caller.name,
-      surface: SURFACES[shape],
+      surface: SURFACE_NAMES[shape],
       reason,
       composite: this.#textOf(undefined),
       isSearched,

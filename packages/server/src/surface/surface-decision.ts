@@ -6,6 +6,7 @@ import {
   chooseFavourites,
   DEFAULT_FAVOURITE_TOKENS,
   type FavouriteOptions,
+  type FavouriteReason,
   type FavouriteTool,
 } from "./favourites.js";
 
@@ -38,14 +39,22 @@ export interface CatalogueSize {
  */
 export type SurfaceShape = "direct" | "lean" | "favourites" | "composite";
 
+/** The same in words, for people. */
+export const SURFACE_NAMES: Readonly<Record<SurfaceShape, string>> = {
+  direct: "every tool",
+  lean: "every tool, in short",
+  favourites: "composite + favourites",
+  composite: "composite",
+};
+
 export interface SurfaceDecision {
   readonly shape: SurfaceShape;
   /** For people: why. */
   readonly reason: string;
   /** The servers whose tools are listed in their short form. Servers that connect later do not change the list. */
   readonly servers: ReadonlySet<string>;
-  /** The favourites, as `<server>.<tool>`. */
-  readonly favourites: ReadonlySet<string>;
+  /** The favourites, as `<server>.<tool>`, and why each is one. */
+  readonly favourites: ReadonlyMap<string, FavouriteReason>;
   /** If servers add or change tools, the short forms may cost at most this. */
   readonly maxTokens: number;
 }
@@ -56,7 +65,7 @@ export function decideSurface(
   { servers, leanTokens }: CatalogueSize,
   { directTokens = DEFAULT_DIRECT_TOKENS, clients }: SurfaceSettings = {},
 ): SurfaceDecision {
-  const none = { servers: new Set<string>(), favourites: new Set<string>(), maxTokens: 0 };
+  const none = { servers: new Set<string>(), favourites: new Map<string, FavouriteReason>(), maxTokens: 0 };
   const chosen = surfaceOf(caller, clients);
   if (chosen !== undefined) {
     const reason = chosen.isConfigured ? "the configuration says so" : "the client searches tools itself";
@@ -84,6 +93,6 @@ export function withFavourites(
   if (decision.shape !== "composite") return decision;
   const chosen = chooseFavourites({ ...options, configured, maxTokens: favouriteTokens });
   if (chosen.length === 0) return decision;
-  const favourites = new Set(chosen.map(({ tool }) => tool.name));
+  const favourites = new Map(chosen.map(({ tool, reason }) => [tool.name, reason]));
   return { ...decision, shape: "favourites", favourites, maxTokens: favouriteTokens };
 }

@@ -10,6 +10,7 @@ import { Page } from "../../terminal/report-page.js";
 import { jsonReport } from "./doctor-report.js";
 import { jsonSafety, safetyOf, showSafety } from "./doctor-safety.js";
 import { checkSearch, jsonSearch, showSearch } from "./doctor-search.js";
+import { checkSurface, jsonSurface, showSurface } from "./doctor-surface.js";
 import { showHead, showRest, showServer } from "./doctor-text.js";
 
 export interface DoctorOptions {
@@ -30,7 +31,11 @@ const NOT_WORKING: ReadonlySet<ServerState> = new Set<ServerState>(["failed", "n
  */
 export async function doctor(context: CommandContext, options: DoctorOptions): Promise<number> {
   const { signal, version } = context;
-  await using app = openApp(context, { mcp: options.mcp, checkWithinMs: options.timeout * 1000 });
+  await using app = openApp(context, {
+    mcp: options.mcp,
+    checkWithinMs: options.timeout * 1000,
+    service: { surface: "auto" },
+  });
   const [config, hub] = [await app.config(), await app.hub()];
   const page = options.json ? undefined : new Page(context);
   if (page !== undefined) showHead(page, { version, config });
@@ -48,12 +53,15 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
   const servers = hub.status();
   const renamed = hub.names().renamed();
   const safety = await safetyOf(context, config);
+  // Without servers there is nothing to list.
+  const surface = servers.length === 0 ? undefined : await checkSurface(app);
   if (page === undefined) {
     const { cwd, home } = context;
     const checked = jsonReport({ version, cwd, home, config, servers, tools: hub.tools(), renamed });
     const report = {
       ...checked,
       safety: jsonSafety(safety),
+      ...(surface === undefined ? {} : { surface: jsonSurface(surface) }),
       search: jsonSearch(search),
       ...(model === undefined ? {} : { model: jsonModel(model) }),
     };
@@ -62,6 +70,7 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
     showRest(page, { servers, renamed });
     if (model !== undefined) showModel(page, model);
     showSafety(page, safety);
+    if (surface !== undefined) showSurface(page, surface);
     showSearch(page, search);
   }
   await keepTools(context, hub);

@@ -55,7 +55,7 @@ function* describeSurfaces({ surfaces, per_search }: TokenReport): Generator<str
   yield "";
   yield* table(
     [
-      ["client", "surface", "lists", "tokens", "saved: direct", "composite"],
+      ["client", "surface", "lists", "tokens", "saved on direct", "on composite"],
       ...surfaces.map(({ client, surface, lists, tokens, saved_direct, saved_composite }) => [
         printable(client),
         printable(surface),
@@ -71,7 +71,8 @@ function* describeSurfaces({ surfaces, per_search }: TokenReport): Generator<str
     if (reason !== "") yield `${printable(client)}: ${printable(surface)}, because ${printable(reason)}.`;
   }
   const found = surfaces.reduce((sum, row) => sum + row.found, 0);
-  if (found > 0) yield `${quantity(found, "tool")} needed no search. A search is about ${shown(per_search)} tokens.`;
+  if (found > 0)
+    yield `With composite, ${quantity(found, "tool")} would have needed a search of about ${shown(per_search)} tokens each.`;
 }
 
 function shown(value: number): string {
