@@ -17,7 +17,6 @@ export type Field = "tool" | "server" | "description" | "params";
 
 const LONGEST_TEXT = 1000;
 const LONGEST_SENTENCE = 300;
-const LONGEST_HINT = 120;
 
 export function fieldsOf({ tool, server, description, schema }: Candidate): Record<Field, string> {
   const params = paramsOf(schema).map(({ name, hint }) => `${name} ${hint}`);
@@ -28,20 +27,17 @@ export function fieldsOf({ tool, server, description, schema }: Candidate): Reco
 export const TEXTS = 3;
 
 /**
- * Returns the texts of a candidate to embed: its names with the first sentence, the full description, and the
- * parameters. Several vectors find more than one, because a long text covers much that no question asks about.
+ * Returns the texts of a candidate to embed: its names, its first sentence, and everything. Several vectors find more
+ * than one, because a long text covers much that no question asks about.
  */
 export function embeddedTexts({ tool, server, description, schema }: Candidate): [string, string, string] {
   const text = description.replace(/\s+/g, " ").trim();
-  const owner = server === undefined ? "" : `${spaced(server)}: `;
   const title = spaced(tool);
-  const params = paramsOf(schema).map(({ name, hint }) => ({ name: spaced(name), hint: hint.replace(/\s+/g, " ") }));
-  const names = params.map(({ name }) => name).join(", ");
-  const hints = params.map(({ name, hint }) => (hint === "" ? name : `${name}: ${hint.slice(0, LONGEST_HINT)}`));
+  const params = paramsOf(schema).map(({ name }) => spaced(name));
   return [
-    `${owner}${title}. ${firstSentence(text)}`,
-    `${title}: ${text.slice(0, LONGEST_TEXT)} ${names}`,
-    `${title}. ${hints.join(". ").slice(0, LONGEST_TEXT)}`,
+    server === undefined ? title : `${spaced(server)} ${title}`,
+    firstSentence(text) || title,
+    `${title}: ${text.slice(0, LONGEST_TEXT)} ${params.join(", ")}`,
   ];
 }
 

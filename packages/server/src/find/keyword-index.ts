@@ -40,17 +40,24 @@ export class KeywordIndex<F extends string> {
   }
 
   /**
-   * Scores every entry for weighted words. The logarithm of the size is the unit, because it is the weight of a word
-   * that hardly any entry has: scores of small and large indexes are comparable.
+   * Scores every entry for words, each given as its alternatives with their weights: the best alternative counts. The
+   * logarithm of the size is the unit, because it is the weight of a word that hardly any entry has: scores of small and
+   * large indexes are comparable.
    */
-  scores(words: ReadonlyMap<string, number>): Float64Array {
+  scores(words: readonly ReadonlyMap<string, number>[]): Float64Array {
     const scores = new Float64Array(this.#size);
     const unit = Math.log(Math.max(2, this.#size));
-    for (const [word, importance] of words) {
-      const posting = this.#postings.get(word);
-      if (posting === undefined) continue;
-      const weight = (bm25Weight(posting.size, this.#size) * importance) / unit;
-      for (const [entry, amount] of posting) scores[entry] = (scores[entry] ?? 0) + weight * bm25Gain(amount);
+    for (const alternatives of words) {
+      const gains = new Map<number, number>();
+      for (const [word, importance] of alternatives) {
+        const posting = this.#postings.get(word);
+        if (posting === undefined) continue;
+        const weight = (bm25Weight(posting.size, this.#size) * importance) / unit;
+        for (const [entry, amount] of posting) {
+          gains.set(entry, Math.max(gains.get(entry) ?? 0, weight * bm25Gain(amount)));
+        }
+      }
+      for (const [entry, gain] of gains) scores[entry] = (scores[entry] ?? 0) + gain;
     }
     return scores;
   }

@@ -38,18 +38,20 @@ const WEIGHTS = {
   description: { weight: 1, lengthPenalty: 0.5 },
   params: { weight: 0.5, lengthPenalty: 0.6 },
 } as const satisfies Record<Field, unknown>;
-const SYNONYM_WEIGHT = 0.5;
+const SYNONYM_WEIGHT = 0.6;
 /**
  * The weight of words next to a cosine. Their score is absolute: it does not shrink if the question has many other
  * words, such as names and dates, so words that fit win, and without any the meaning decides.
  */
-const WORDS_WEIGHT = 0.1;
+const WORDS_WEIGHT = 0.16;
+/** Below this, a score by words counts less than its share: a single common word proves nothing. */
+const CLEAR_WORDS = 2;
 /** The weight of the need that fits best, next to the whole question. */
-const NEED_WEIGHT = 0.6;
+const NEED_WEIGHT = 1;
 /** The most that use adds: enough to decide between equals. */
 const USE_WEIGHT = 0.03;
 /** Results below this fraction of the best score are unrelated to the question. */
-const LEAST_OF_BEST = 0.4;
+const LEAST_OF_BEST = 0.15;
 
 const NOTICES = {
   pending: "Matched by words only: the tools are still being indexed by meaning. Ask again in a moment.",
@@ -150,18 +152,23 @@ export class Ranker<C extends Candidate> {
   }
 }
 
-/** Scores each candidate by the question's words and their synonyms. */
+/** Scores each candidate by the question's words, or their synonyms. */
 function wordScores(question: string, index: KeywordIndex<Field>): Float64Array {
   const asked = [...new Set(wordsOf(question))];
-  const words = new Map(asked.map((word) => [word, 1]));
-  for (const word of asked) {
-    for (const other of synonymsOf(word)) if (!words.has(other)) words.set(other, SYNONYM_WEIGHT);
-  }
-  return index.scores(words);
+  return index.scores(
+    asked.map((word) => {
+      const alternatives = new Map([[word, 1]]);
+      // A synonym that is asked for itself counts by itself.
+      for (const other of synonymsOf(word)) if (!asked.includes(other)) alternatives.set(other, SYNONYM_WEIGHT);
+      return alternatives;
+    }),
+  );
 }
 
 function fused(words: Float64Array, meaning: Float64Array | undefined): Float64Array {
-  return words.map((score, at) => Math.max(0, meaning?.[at] ?? 0) + WORDS_WEIGHT * score);
+  return words.map(
+    (score, at) => Math.max(0, meaning?.[at] ?? 0) + (WORDS_WEIGHT * score ** 2) / (score + CLEAR_WORDS),
+  );
 }
 
 /** Half the mean and half the maximum over a candidate's texts. Without vectors a candidate is as near as the average. */

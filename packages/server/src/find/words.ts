@@ -1,4 +1,5 @@
 // Extracts words from names, descriptions and questions, normalized for comparison.
+import { writtenOut } from "./abbreviations.js";
 
 const STOP_WORDS = new Set(
   `a about all am an and any are as at be been before being but by can could did do does doing for from had has have having
@@ -7,10 +8,11 @@ const STOP_WORDS = new Set(
   where which while who whom why will with would you your want need help let tell give show`.split(/\s+/),
 );
 
-/** Returns the words of a text: identifiers split, lower case, without stop words, stemmed. */
+/** Returns the words of a text: identifiers split, lower case, without stop words, written out, stemmed. */
 export function wordsOf(text: string): string[] {
   return split(text)
     .filter((word) => !STOP_WORDS.has(word))
+    .flatMap(writtenOut)
     .map(stem);
 }
 

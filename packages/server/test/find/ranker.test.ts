@@ -58,6 +58,7 @@ describe("a question that names a tool", () => {
     ["mergePullRequest", "forge.merge_pull_request"],
     ["list issues", "forge.listIssues"],
     ["list-isues", "forge.listIssues"],
+    ["merge PR", "forge.merge_pull_request"],
     ["please call sky.forecast and dining.list_menus for me", "dining.list_menus"],
   ])("%s", async (question, first) => {
     expect((await names(question))[0]).toBe(first);
@@ -78,6 +79,12 @@ describe("a question in words", () => {
     expect((await names(question, {}, modelOf(/weather|Via Roma/i)))[0]).toBe("dining.book_table");
   });
 
+  it("is matched by synonyms and written-out abbreviations", async () => {
+    expect((await names("reserve a place to eat with seats"))[0]).toBe("dining.book_table");
+    expect((await names("file a new bug in the repo"))[0]).toBe("forge.create_issue");
+    expect((await names("excel workbook"))[0]).toBe("sheets.read_sheet");
+  });
+
   it("is matched by meaning if it shares no words", async () => {
     expect((await names("will I need an umbrella", {}, modelOf(/weather|umbrella/i)))[0]).toBe("sky.forecast");
   });
@@ -91,7 +98,9 @@ describe("a question in words", () => {
 
   it("prefers what is used among equals, and never over a better match", async () => {
     const weightOf = (used: string) => (name: string) => (name === used ? 5 : 0);
-    expect((await names("new issue", { weightOf: weightOf("tracker.create_issue") }))[0]).toBe("forge.create_issue");
+    expect((await names("merge the requests", { weightOf: weightOf("tracker.create_issue") }))[0]).toBe(
+      "forge.merge_pull_request",
+    );
     expect((await names("create issue", { weightOf: weightOf("tracker.create_issue") }))[0]).toBe(
       "tracker.create_issue",
     );
