@@ -38,6 +38,7 @@ export {
   TrunklineError,
   toTrunklineError,
 } from "./errors.js";
+export { headOf, LEFT_OUT } from "./excerpt.js";
 export {
   type AtomicWriteOptions,
   isAbsent,
@@ -113,7 +114,7 @@ export {
   toOneLine,
 } from "./safe-text.js";
 export { beginsPrivateKey, isSensitiveToRead, isSensitiveToWrite, TELLING_BYTES } from "./sensitive-paths.js";
-export { headOf, jsonBytes, type Shrunk, shareOut, shrink, shrinkSpan } from "./shrink.js";
+export { jsonBytes, type Shrunk, shareOut, shrink, shrinkSpan } from "./shrink.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";
 export { type PathReading, parsePath, readPath, type Segment } from "./value-paths.js";

@@ -355,6 +355,26 @@ export function textHead({ bytes, start, end }: Span, leastBytes: number): strin
   return JSON.parse(`"${spanText({ bytes, start: start + 1, end: cut })}"`) as string;
 }
 
+/** The end of a text: at most this many bytes of its JSON. */
+export function textTail({ bytes, start, end }: Span, mostBytes: number): string {
+  const first = start + 1;
+  let cut = Math.max(first, end - 1 - mostBytes);
+  while (cut > first && cut < end - 1 && (((bytes[cut] as number) & 0xc0) === 0x80 || isInEscape(bytes, first, cut)))
+    cut++;
+  return JSON.parse(`"${spanText({ bytes, start: cut, end: end - 1 })}"`) as string;
+}
+
+/** Whether a position in a text that starts at `first` is within an escape. */
+function isInEscape(bytes: Uint8Array, first: number, at: number): boolean {
+  for (let start = at - 1; start >= first && start > at - 6; start--) {
+    if (bytes[start] !== BACKSLASH) continue;
+    let before = start;
+    while (before > first && bytes[before - 1] === BACKSLASH) before--;
+    if ((start - before) % 2 === 0) return start + (bytes[start + 1] === 0x75 ? 6 : 2) > at;
+  }
+  return false;
+}
+
 /** The content of a text as UTF-8, and its number of UTF-16 units. Decodes it in pieces, which takes little memory. */
 export function decodedText({ bytes, start, end }: Span): { readonly bytes: Uint8Array; readonly length: number } {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

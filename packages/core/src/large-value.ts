@@ -22,7 +22,7 @@ export abstract class LargeValue {
    * `head` of a text. For combined blocks: their `count`.
    */
   abstract readonly about: Readonly<Record<string, unknown>>;
-  /** Its beginning, as JSON of at most about `maxBytes` bytes. */
+  /** A digest of it, as JSON of at most about `maxBytes` bytes. */
   abstract shrink(maxBytes: number): Promise<Shrunk>;
   abstract serialized(): Promise<SerializedValue>;
   /** Serializes a list of blocks of one result, the last of which is this one. */

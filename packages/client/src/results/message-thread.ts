@@ -308,7 +308,7 @@ function answer(request: ThreadRequest): unknown {
     case "outcome":
       return outcome(spanAt(request.reference));
     case "shrink":
-      return shrinkSpan(spanAt(request.reference), request.maxBytes);
+      return shrinkSpan(spanAt(request.reference), request.maxBytes, { digest: true });
     case "serialize":
       return (blockReferences.has(request.reference) ? serializeBlock : serialize)(spanAt(request.reference));
     case "serializeAfter":

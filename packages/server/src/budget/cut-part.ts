@@ -5,6 +5,7 @@ import {
   isRecord,
   jsonBytes,
   LargeValue,
+  LEFT_OUT,
   type SerializedValue,
   type Shrunk,
   shrink,
@@ -20,6 +21,11 @@ export interface AnswerPart {
   readonly isStorable: boolean;
   /** Its own budget, which only counts if the caller has set none. */
   readonly budget?: StepBudget | undefined;
+  /**
+   * Whether a digest is shown if it is too large: tables and the ends of texts. Our own operations keep the shape of
+   * their results, which is documented. Default false.
+   */
+  readonly digest?: boolean | undefined;
   /** The tool that reads stored results, if the answer comes from another one. */
   readonly through?: "query" | undefined;
 }
@@ -37,6 +43,7 @@ export class CuttablePart {
   readonly #limit: string;
   readonly #budget: StepBudget | undefined;
   readonly #through: AnswerPart["through"];
+  readonly #digest: boolean;
   #isStorable: boolean;
   #problem: string | undefined;
   #serialized: Promise<SerializedValue> | undefined;
@@ -48,6 +55,7 @@ export class CuttablePart {
     this.#isStorable = isStorable;
     this.#limit = budget === undefined ? "Shortened." : `Cut to max_tokens (${budget}).`;
     this.#through = part.through;
+    this.#digest = part.digest === true;
     this.#budget = budget === undefined ? part.budget : undefined;
   }
 
@@ -104,9 +112,9 @@ export class CuttablePart {
     const own = this.#ownContent(maxBytes, withHint);
     if (own !== undefined) return { value: own, isStored: false };
     const handle = await this.handle();
-    const around = { truncated: true, ...handle, ...(withHint ? { hint: await this.#hint([]) } : {}) };
+    const around = { truncated: true, ...handle, ...(withHint ? { hint: await this.#hint([], {}) } : {}) };
     const { head, cuts } = await this.#head(maxBytes - jsonBytes(around, maxBytes) - (withHint ? 60 : 0));
-    const hint = withHint ? { hint: await this.#hint(cuts) } : {};
+    const hint = withHint ? { hint: await this.#hint(cuts, head) } : {};
     return { value: { ...head, truncated: true, ...handle, ...hint }, isStored: handle.hash !== undefined };
   }
 
@@ -128,26 +136,34 @@ export class CuttablePart {
     const { value, cuts }: Shrunk =
       this.value instanceof LargeValue
         ? await this.value.shrink(maxBytes - 10)
-        : shrink(this.value, maxBytes - (isRecord(this.value) ? 0 : 10));
+        : shrink(this.value, maxBytes - (isRecord(this.value) ? 0 : 10), { digest: this.#digest });
     if (isRecord(value)) return { head: value, cuts };
     return { head: typeof value === "string" ? { text: value } : { head: value }, cuts };
   }
 
-  async #hint(cuts: readonly string[]): Promise<string> {
+  async #hint(cuts: readonly string[], head: Readonly<Record<string, unknown>>): Promise<string> {
     const shown = cuts.length === 0 ? "" : ` Here: ${cuts.slice(0, 2).join("; ")}.`;
     if (!this.#isStorable) {
       const why = this.#problem === undefined ? "" : ` It could not be stored: ${this.#problem}`;
       return `${this.#limit} Ask for less, or raise it.${why}${shown}`;
     }
-    const { id, lines, bytes } = await this.serialized();
+    const { id, lines, bytes, extension } = await this.serialized();
     const hash = `"hash": "${id.slice(0, 12)}"`;
-    const range = lines > 1 && bytes.length / lines < 2_000 ? '"lines": "1-200"' : '"bytes": "0-9999"';
+    const line = extension === "txt" ? linesShown(head) : 1;
+    const range = lines > 1 && bytes.length / lines < 2_000 ? `"lines": "${line}-${line + 199}"` : '"bytes": "0-9999"';
     const get =
       this.#through === undefined
         ? `get {${hash}, ${range}}`
         : `${this.#through} {"steps": [{"op": "get", "params": {${hash}, ${range}}}]}`;
     return `${this.#limit} The full result is stored: ${get} or grep {"pattern": "…", ${hash}}.${shown}`;
   }
+}
+
+/** The line at which the beginning of a text ends: reading continues there. */
+function linesShown(head: Readonly<Record<string, unknown>>): number {
+  const [text] = Object.values(head);
+  const [beginning = ""] = typeof text === "string" ? text.split(LEFT_OUT, 1) : [];
+  return beginning.split("\n").length;
 }
 
 /** Truncates a failed step to `maxBytes`: always keeps the code, then the location, then the message, then the rest. */

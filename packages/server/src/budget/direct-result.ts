@@ -54,6 +54,7 @@ export async function fitDirect(raw: Raw, outcome: OperationOutcome, options: Fi
     value,
     isStorable: true,
     budget: stepBudget(value, "server", false),
+    digest: true,
     through: "query",
   };
   const fitted = await fitResult(

@@ -54,8 +54,9 @@ export function partOf(
   { value, isUsed }: { value: unknown; isUsed: boolean },
 ): AnswerPart {
   if (error !== undefined) return { op, value, isStorable: false };
-  const source = operation?.server !== undefined ? "server" : operation?.name === "describe" ? "describe" : "own";
-  return { op, value, isStorable: true, budget: stepBudget(value, source, isUsed) };
+  const digest = operation?.server !== undefined;
+  const source = digest ? "server" : operation?.name === "describe" ? "describe" : "own";
+  return { op, value, isStorable: true, budget: stepBudget(value, source, isUsed), digest };
 }
 
 /** What a caller allows: undefined tokens stand for the default. */
