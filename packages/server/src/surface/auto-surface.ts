@@ -77,6 +77,11 @@ export interface SurfacePreview {
 
 const NO_TOOLS: readonly Definition[] = [];
 
+interface DecidedTools {
+  readonly definitions: readonly Definition[];
+  readonly isTooDear: boolean;
+}
+
 export class AutoSurface {
   readonly #options: AutoSurfaceOptions;
   readonly #clock: Clock;
@@ -90,7 +95,8 @@ export class AutoSurface {
 
   /** Starts the session of a client that has just shaken hands. */
   async begin(caller: Caller): Promise<SurfaceDecision> {
-    if (caller.lasting) this.#sessions.delete(keyOf(caller, ""));
+    // A modern client may discover the server again at any time; that is not a new session.
+    if (caller.lasting && caller.era === "legacy") this.release(caller);
     return await (await this.#session(caller)).decision;
   }
 
@@ -184,21 +190,26 @@ export class AutoSurface {
     }
     const source = decision.shape === "direct" ? await direct.list(signal) : await direct.known();
     if (session.list?.source === source) return session.list.definitions;
-    const definitions =
-      decision.shape === "direct"
-        ? (await this.#allowed(source)).map(({ definition }) => withoutOutput(definition))
-        : await this.#lean(decision);
+    const { definitions, isTooDear } =
+      decision.shape === "direct" ? await this.#full(source) : await this.#lean(decision);
     const before = session.list?.definitions;
     const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(definitions);
-    session.list = { source, definitions: isSame ? before : definitions };
-    return session.list.definitions;
+    // A list that has not changed stays, even if its cost was only estimated when it was decided.
+    const current = isSame ? before : isTooDear && before !== undefined ? NO_TOOLS : definitions;
+    session.list = { source, definitions: current };
+    return current;
   }
 
-  /** The short forms of the decided tools; none if their servers have changed so much that they cost too much. */
-  async #lean({ servers, favourites, maxTokens }: SurfaceDecision): Promise<readonly Definition[]> {
+  async #full(source: readonly Listed[]): Promise<DecidedTools> {
+    const tools = await this.#allowed(source);
+    return { definitions: tools.map(({ definition }) => withoutOutput(definition)), isTooDear: false };
+  }
+
+  /** The short forms of the decided tools. They can become too dear if their servers change. */
+  async #lean({ servers, favourites, maxTokens }: SurfaceDecision): Promise<DecidedTools> {
     const known = (await this.#known())?.tools ?? [];
     const tools = known.filter(({ server, name }) => servers.has(server) || favourites.has(name));
-    return tokensOf(tools) > maxTokens ? NO_TOOLS : tools.map(({ definition }) => definition);
+    return { definitions: tools.map(({ definition }) => definition), isTooDear: tokensOf(tools) > maxTokens };
   }
 
   /** The last known tools; undefined if they cannot be read, which is reported elsewhere. */

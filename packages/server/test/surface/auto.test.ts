@@ -270,6 +270,54 @@ describe("what the tools cost", () => {
   });
 });
 
+describe("a session", () => {
+  it("keeps its list if the tools turn out to cost more than was estimated", async () => {
+    // About four characters to a token, by estimate; one, as counted.
+    define("docs", [{ name: "lookup", description: "q;7;".repeat(40) }]);
+    await visit("docs");
+    const cache = join(folder, "cache");
+    const files = () => readdirSync(cache).map((name) => join(cache, name));
+    for (const path of files()) {
+      const { measure: _, ...kept } = JSON.parse(readFileSync(path, "utf8"));
+      writeFileSync(path, JSON.stringify(kept));
+    }
+    await using under = auto(["docs"], { surfaceSettings: () => ({ directTokens: 100 }) });
+    const caller = testCaller();
+    const first = JSON.stringify(await listFor(under, caller));
+    expect(first).toContain("docs_lookup");
+    const measured = () => files().some((path) => "measure" in JSON.parse(readFileSync(path, "utf8")));
+    await expect.poll(measured, { timeout: 30_000 }).toBe(true);
+    await callTool(under, "docs_lookup", {}, { caller });
+    expect(JSON.stringify(await listFor(under, caller))).toBe(first);
+    expect(await namesFor(under, testCaller())).toEqual(OWN);
+  });
+
+  it("of a modern client goes on if it discovers the server again, and a legacy handshake begins a new one", async () => {
+    define("docs", ["lookup"]);
+    await using under = auto(["docs"]);
+    const legacy = testCaller();
+    const modern = testCaller({ era: "modern", revision: "2026-07-28" });
+    for (const caller of [legacy, modern]) {
+      await under.service.instructions?.(caller);
+      expect(await namesFor(under, caller)).toEqual(OWN);
+    }
+    await describeServer(under, "docs");
+    for (const caller of [legacy, modern]) await under.service.instructions?.(caller);
+    expect(await namesFor(under, modern)).toEqual(OWN);
+    expect(await namesFor(under, legacy)).toEqual([...OWN, "docs_lookup"]);
+  });
+
+  it("has names that every model accepts", async () => {
+    define("docs", [`look.up/${"x".repeat(100)}`, "find"]);
+    await visit("docs");
+    await using under = auto(["docs"]);
+    const [long = "", short] = (await namesFor(under, testCaller())).slice(OWN.length);
+    expect(long).toMatch(/^[A-Za-z0-9_-]{64}$/);
+    expect(short).toBe("docs_find");
+    expect(textOf(await callTool(under, long))).toContain("called look.up/xxx");
+  });
+});
+
 describe("the instructions", () => {
   it("name the servers and what they are about if their tools are not listed", async () => {
     define("docs", ["find_page", "list_pages", "get_author"]);
