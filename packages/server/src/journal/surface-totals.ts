@@ -10,6 +10,8 @@ export interface SentList {
   readonly surface: string;
   /** Why, in words. */
   readonly reason: string;
+  /** What a list of all upstream tools would have cost, if that is known. */
+  readonly direct?: number | undefined;
   /** Our own tools alone, as JSON: the composite surface. */
   readonly composite: string;
   /** Whether the client searches the list itself, so that its model does not read it. */
@@ -25,13 +27,17 @@ export interface SurfaceTotals {
   readonly lists: number;
   /** What these lists cost; 0 if the client searches them itself. */
   readonly tokens: number;
+  /** What lists of all upstream tools would have cost, as they were then. */
+  readonly direct: number;
+  /** The lists that are not in `direct`, because the cost of all tools was not known yet. */
+  readonly unmeasured: number;
   /** What the same number of lists of the composite surface would have cost. */
   readonly composite: number;
   /** How often a session used a listed upstream tool for the first time: with the composite surface, a search each. */
   readonly found: number;
 }
 
-const NUMBERS = ["lists", "tokens", "composite", "found"] as const;
+const NUMBERS = ["lists", "tokens", "direct", "unmeasured", "composite", "found"] as const;
 const TEXTS = ["client", "surface", "reason"] as const;
 const MAX_ROWS = 40;
 const MAX_CHARS = 120;
@@ -62,7 +68,7 @@ export function surfaceRow(
   numbers: Partial<SurfaceTotals>,
 ): SurfaceTotals {
   const texts = { client: shortened(client), surface: shortened(surface), reason: shortened(reason) };
-  return { lists: 0, tokens: 0, composite: 0, found: 0, ...numbers, ...texts };
+  return { lists: 0, tokens: 0, direct: 0, unmeasured: 0, composite: 0, found: 0, ...numbers, ...texts };
 }
 
 /** Reads the rows of a saved line; anything else in it is left out. */

@@ -208,8 +208,10 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
       if (use !== "composite") this.#note(spentOn(use, tokens));
       return;
     }
-    const row = use === "composite" ? { composite: tokens } : { lists: 1, tokens: list.isSearched ? 0 : tokens };
-    const spent = use === "composite" || list.isSearched ? NO_TOKENS : spentOn(use, tokens);
+    const { direct = 0, isSearched = false } = list;
+    const counted = { lists: 1, tokens: isSearched ? 0 : tokens, direct, unmeasured: direct === 0 ? 1 : 0 };
+    const row = use === "composite" ? { composite: tokens } : counted;
+    const spent = use === "composite" || isSearched ? NO_TOKENS : spentOn(use, tokens);
     this.#note({ ...spent, surfaces: [surfaceRow(list, row)] });
   }
 
@@ -279,12 +281,12 @@ const MIN_SEARCHES = 5;
 const TYPICAL_SEARCH = 400;
 
 function savingsOf(row: SurfaceTotals, { perList, perSearch }: { perList: number; perSearch: number }): SurfaceReport {
-  const { lists, tokens, composite, found } = row;
+  const { tokens, direct, unmeasured, composite, found } = row;
   // The client's model reads only what its own search returns, and we do not see that.
   if (tokens === 0) return { ...row, saved_direct: null, saved_composite: null };
   return {
     ...row,
-    saved_direct: perList * lists - tokens,
+    saved_direct: direct + perList * unmeasured - tokens,
     saved_composite: composite + perSearch * found - tokens,
   };
 }

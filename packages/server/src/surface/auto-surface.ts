@@ -52,6 +52,7 @@ interface Catalogue {
   readonly hash: string;
   /** Whether all costs are counted; otherwise some are estimated. */
   readonly isCounted: boolean;
+  readonly fullTokens: number | undefined;
 }
 
 /** What one client sees. */
@@ -179,7 +180,8 @@ export class AutoSurface {
     const plain = decideSurface(caller, { servers, leanTokens: tokensOf(tools) }, settings);
     if (plain.shape === "composite" && tools.length > 0) await usage?.load();
     const uses = usage?.uses(caller.principal) ?? new Map();
-    return withFavourites(plain, { uses, tools, servers: serverNames() }, settings);
+    const decision = withFavourites(plain, { uses, tools, servers: serverNames() }, settings);
+    return { ...decision, fullTokens: catalogue?.fullTokens };
   }
 
   async #listed(session: Session, decision: SurfaceDecision, signal: AbortSignal): Promise<readonly Definition[]> {
@@ -217,7 +219,8 @@ export class AutoSurface {
     try {
       const source = await this.#options.direct.known();
       if (this.#catalogue?.source === source && this.#catalogue.isCounted) return this.#catalogue;
-      const counted = countedTokens(await this.#options.servers());
+      const servers = await this.#options.servers();
+      const counted = countedTokens(servers);
       let isCounted = true;
       const tools = (await this.#allowed(source)).map(({ server, tool, definition }) => {
         const lean = leanDefinition(definition);
@@ -232,7 +235,7 @@ export class AutoSurface {
       });
       const definitions = tools.map(({ definition }) => definition);
       const hash = createHash("sha256").update(JSON.stringify(definitions)).digest("hex");
-      this.#catalogue = { source, tools, hash, isCounted };
+      this.#catalogue = { source, tools, hash, isCounted, fullTokens: fullTokensOf(servers) };
       return this.#catalogue;
     } catch (error) {
       this.#options.logger.debug("no catalogue", { error: messageOf(error) });
@@ -252,6 +255,17 @@ export class AutoSurface {
       this.#sessions.delete(key);
     }
   }
+}
+
+/** What the definitions of all servers cost; undefined if one of them has not been measured. */
+function fullTokensOf(servers: readonly KnownServer[]): number | undefined {
+  let sum = 0;
+  for (const { tools, measure } of servers) {
+    if (tools === undefined) continue;
+    if (measure?.full === undefined || measure.lean.length !== tools.length) return undefined;
+    sum += measure.full;
+  }
+  return sum > 0 ? sum : undefined;
 }
 
 /** The counted cost of each tool, by server and tool. */

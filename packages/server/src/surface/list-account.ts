@@ -34,13 +34,14 @@ export class ListAccount {
       this.#account.add("surface", text);
       return;
     }
-    const { shape, reason } = decision;
+    const { shape, reason, fullTokens: direct } = decision;
     const isSearched = shape === "direct";
     const list = {
       client: caller.name,
       surface: SURFACE_NAMES[shape],
       reason,
       composite: this.#textOf(undefined),
+      direct,
       isSearched,
     };
     this.#account.addList(text, list);

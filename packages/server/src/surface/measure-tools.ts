@@ -15,9 +15,12 @@ export function createMeasure(count: CountTokens): MeasureTools {
       ...tools.map((tool) => leanText(wireName(tool), tool)),
       `\n${server}:`,
       ...topics.map((topic) => ` ${topic},`),
+      ...tools.map((tool) => fullText(`mcp__${server}__${tool.tool}`, tool)),
     ]);
+    const afterTopics = tools.length + 1 + topics.length;
     return {
       lean: counts.slice(0, tools.length),
+      full: counts.slice(afterTopics).reduce((sum, tokens) => sum + tokens, 0),
       name: counts[tools.length] ?? 0,
       topics: topics.map((topic, index) => [topic, counts[tools.length + 1 + index] ?? 0]),
     };
@@ -26,4 +29,9 @@ export function createMeasure(count: CountTokens): MeasureTools {
 
 function leanText(name: string, { description, inputSchema, annotations }: SourcedTool): string {
   return JSON.stringify(leanDefinition({ name, description, inputSchema, annotations }));
+}
+
+/** As a client would list the tool without Trunkline. */
+function fullText(name: string, { description, inputSchema }: SourcedTool): string {
+  return JSON.stringify({ name, description, inputSchema });
 }

@@ -55,6 +55,8 @@ export interface SurfaceDecision {
   readonly servers: ReadonlySet<string>;
   /** The favourites, as `<server>.<tool>`, and why each is one. */
   readonly favourites: ReadonlyMap<string, FavouriteReason>;
+  /** What all upstream tools would have cost as their servers list them; undefined if that is not known yet. */
+  readonly fullTokens?: number | undefined;
   /** If servers add or change tools, the short forms may cost at most this. */
   readonly maxTokens: number;
 }

@@ -21,6 +21,8 @@ export interface KnownServer {
 export interface ToolsMeasure {
   /** The tokens of each tool's lean definition, in the order of the tools. */
   readonly lean: readonly number[];
+  /** The tokens of all definitions as the server lists them. Absent in measures of earlier runs. */
+  readonly full?: number | undefined;
   /** The tokens of the server's name. */
   readonly name: number;
   /** Words for what the tools are about, the best first, and the tokens of each. */
@@ -175,11 +177,12 @@ export async function keepCatalogue(hub: Hub, options: { folder: string; logger:
 /** Reads a saved measure; undefined if it is damaged or does not belong to these tools. */
 function readMeasure(value: unknown, tools: number): ToolsMeasure | undefined {
   if (!isRecord(value) || value.format !== MEASURE_FORMAT) return undefined;
-  const { lean, name, topics } = value;
+  const { lean, full, name, topics } = value;
   if (!Array.isArray(lean) || lean.length !== tools || ![...lean, name].every(isCount)) return undefined;
   if (!Array.isArray(topics)) return undefined;
   const isTopic = (topic: unknown) => Array.isArray(topic) && typeof topic[0] === "string" && isCount(topic[1]);
-  return topics.every(isTopic) ? { lean, name: Number(name), topics } : undefined;
+  if (!topics.every(isTopic)) return undefined;
+  return { lean, full: isCount(full) ? full : undefined, name: Number(name), topics };
 }
 
 function isCount(value: unknown): value is number {

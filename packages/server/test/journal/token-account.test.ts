@@ -56,7 +56,7 @@ describe("the token account", () => {
       const text = '[{"name":"query"},{"name":"docs_find"}]';
       await using account = new FileTokenAccount({ folder, directTools });
       account.addList(text, favourites);
-      account.addList(text, { ...favourites, reason: "13 > 10" });
+      account.addList(text, { ...favourites, reason: "13 > 10", direct: 1_000 });
       account.addFound(favourites);
       account.addList(composite, { ...favourites, client: "other", surface: "composite" });
       for (let i = 0; i < 5; i++) account.add("schemas", "one two three");
@@ -68,11 +68,13 @@ describe("the token account", () => {
       expect(report.surfaces).toEqual([
         {
           ...{ ...names, reason: "13 > 10", lists: 2, tokens, composite: 2 * own, found: 1 },
-          saved_direct: 2 * perList - tokens,
+          ...{ direct: 1_000, unmeasured: 1 },
+          saved_direct: 1_000 + perList - tokens,
           saved_composite: 2 * own + 3 - tokens,
         },
         {
           ...{ ...names, client: "other", surface: "composite", lists: 1, tokens: own, composite: own, found: 0 },
+          ...{ direct: 0, unmeasured: 1 },
           saved_direct: perList - own,
           saved_composite: 0,
         },
