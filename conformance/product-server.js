@@ -21,19 +21,22 @@ const STOP_LIMIT_MS = 60_000;
 /**
  * Starts `trunkline serve --http` on a free port, isolated from the user's configuration. Uses plain tool names, since
  * the suite's names are fixed.
+ * @param {string} surface
  * @param {AbortSignal} signal
  * @returns {Promise<ProductServer>}
  */
-export async function startProductServer(signal) {
+export async function startProductServer(surface, signal) {
   const home = await mkdtemp(join(tmpdir(), "trunkline-conformance-"));
   // The home folder itself cannot be the workspace.
   const workspace = join(home, "project");
   await mkdir(workspace);
   const config = join(workspace, "fixture.json");
   const fixture = { command: process.execPath, args: [join(HERE, "fixture-server.js")] };
-  await writeFile(config, JSON.stringify({ mcpServers: { fixture } }));
+  // Some scenarios look for a tool in the list. `direct` ignores this setting.
+  const clients = { "*": "direct" };
+  await writeFile(config, JSON.stringify({ mcpServers: { fixture }, surface: { clients } }));
   // The suite has no way to send a token.
-  const options = ["--port", "0", "--surface", "direct", "--names", "plain", "--mcp", config];
+  const options = ["--port", "0", "--surface", surface, "--names", "plain", "--mcp", config];
   const args = ["serve", "--http", "--no-token", ...options];
   const child = spawn(process.execPath, [await commandFile(), ...args], {
     cwd: workspace,

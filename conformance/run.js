@@ -3,6 +3,7 @@
 //   --side client|server     one side only
 //   --requirements <rev>     one requirement set only
 //   --scenario <name>        one scenario, in each set that has it
+//   --surface auto           serve with this surface instead of direct; the same results are expected
 //   --suite all              everything in the suite; server results are reported but not judged
 //   --update                 rewrite baseline.json
 import { existsSync } from "node:fs";
@@ -48,10 +49,11 @@ function readOptions() {
       requirements: { type: "string" },
       scenario: { type: "string" },
       suite: { type: "string" },
+      surface: { type: "string", default: "direct" },
       update: { type: "boolean", default: false },
     },
   });
-  const { side, requirements, scenario, suite, update } = values;
+  const { side, requirements, scenario, suite, surface, update } = values;
   const sides = SIDES.filter((candidate) => side === undefined || candidate === side);
   if (sides.length === 0) throw new Error(`--side must be one of: ${SIDES.join(", ")}.`);
   if (requirements !== undefined && !REQUIREMENTS.includes(requirements))
@@ -62,7 +64,7 @@ function readOptions() {
   if (update && (scenario ?? suite) !== undefined)
     throw new Error("--update needs complete requirement sets. Leave out --scenario and --suite.");
   const sets = suite !== undefined ? [suite] : requirements !== undefined ? [requirements] : REQUIREMENTS;
-  return { sides, sets, scenario, update };
+  return { sides, sets, scenario, surface, update };
 }
 
 /**
@@ -70,7 +72,7 @@ function readOptions() {
  * @param {ReturnType<typeof readOptions>} options
  * @param {AbortSignal} signal
  */
-async function main({ sides, sets, scenario, update }, signal) {
+async function main({ sides, sets, scenario, surface, update }, signal) {
   await installSuite(signal);
   /** @type {Expectation[]} */
   const expectations = JSON.parse(await readFile(join(HERE, "expected-failures.json"), "utf8"));
@@ -85,7 +87,7 @@ async function main({ sides, sets, scenario, update }, signal) {
       if (chosen.length === 0) continue;
       console.error(`${side} ${set}: ${chosen.length} scenarios …`);
       const whole = chosen.length === scenarios.length;
-      const reports = await run(side, set, { scenarios: chosen, whole, signal });
+      const reports = await run(side, set, { scenarios: chosen, whole, surface, signal });
       signal.throwIfAborted();
       const before = whole && !update ? baseline[side]?.[set] : undefined;
       const verdict = judge({ side, set, reports, expectations, baseline: before, whole });
@@ -106,13 +108,13 @@ async function main({ sides, sets, scenario, update }, signal) {
 /**
  * @param {Side} side
  * @param {string} set
- * @param {{ scenarios: readonly Scenario[], whole: boolean, signal: AbortSignal }} options
+ * @param {{ scenarios: readonly Scenario[], whole: boolean, surface: string, signal: AbortSignal }} options
  * @returns {Promise<Report[]>}
  */
-async function run(side, set, options) {
+async function run(side, set, { surface, ...options }) {
   const common = { ...options, name: `${side}-${set}`, revision: set === "all" ? undefined : set };
   if (side === "client") return await runClientScenarios({ ...common, command: CLIENT_COMMAND });
-  const server = await startProductServer(options.signal);
+  const server = await startProductServer(surface, options.signal);
   try {
     return await runServerScenarios({ ...common, url: server.url });
   } finally {

@@ -10,6 +10,8 @@ export interface ToolAnswer {
 /** What the client declares, and how it answers the server's requests. */
 export interface ClientBehaviour {
   readonly capabilities?: Record<string, unknown>;
+  /** Default `tester`. */
+  readonly clientInfo?: { readonly name: string; readonly version: string };
   readonly answer?: (method: string, params: Record<string, unknown>) => Record<string, unknown>;
 }
 
@@ -22,6 +24,7 @@ export class ServedStdio implements AsyncDisposable {
   #rest = "";
   #lastId = 0;
   #isDone = false;
+  #instructions = "";
   readonly #client: ClientBehaviour;
 
   private constructor(child: Running, client: ClientBehaviour) {
@@ -50,15 +53,20 @@ export class ServedStdio implements AsyncDisposable {
 
   static async #meet(child: Running, client: ClientBehaviour = {}): Promise<ServedStdio> {
     const served = new ServedStdio(child, client);
-    const clientInfo = { name: "tester", version: "1.0" };
-    const { capabilities = {} } = client;
-    await served.request("initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo });
+    const { capabilities = {}, clientInfo = { name: "tester", version: "1.0" } } = client;
+    const params = { protocolVersion: "2025-11-25", capabilities, clientInfo };
+    served.#instructions = (await served.request("initialize", params)).instructions ?? "";
     served.send({ method: "notifications/initialized" });
     return served;
   }
 
   get stderr(): string {
     return this.#stderr;
+  }
+
+  /** The instructions of the handshake. */
+  get instructions(): string {
+    return this.#instructions;
   }
 
   send(message: Record<string, unknown>): void {
