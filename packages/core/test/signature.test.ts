@@ -27,7 +27,34 @@ describe("signature", () => {
       "{a: string | null}[]",
     ],
     [{ $ref: "#/$defs/thing" }, "unknown"],
+    [
+      { $ref: "#/$defs/point", $defs: { point: { type: "object", properties: { x: { type: "number" } } } } },
+      "{x?: number}",
+    ],
+    [{ type: "array", items: { $ref: "#/definitions/e" }, definitions: { e: { enum: [1, 2] } } }, "(1 | 2)[]"],
+    [{ allOf: [{ type: "string" }] }, "string"],
   ])("renders %j as %s", (schema, text) => {
     expect(typeOf(schema, 1)).toBe(text);
+  });
+
+  it("follows references that lead back to themselves only so far", () => {
+    const self = { $ref: "#/$defs/self" };
+    expect(typeOf({ ...self, $defs: { self } })).toBe("unknown");
+    const twice = { anyOf: Array.from({ length: 50 }, () => self) };
+    expect(typeOf({ ...self, $defs: { self: twice } })).toBe("unknown");
+    expect(typeOf({ $ref: "#/$defs/constructor", $defs: {} })).toBe("unknown");
+  });
+
+  it.each([
+    [{ description: "Time zone, e.g. Europe/Oslo. Default UTC." }, " /* Time zone, e.g. Europe/Oslo */"],
+    [{ description: "The name of the user." }, ""],
+    [{ format: "date-time" }, " /* date-time */"],
+    [{ default: "asc" }, ' = "asc"'],
+    [{ description: "Must not end */ the comment" }, " /* Must not end  the comment */"],
+    [{ description: `Must ${"be long ".repeat(50)}` }, ""],
+  ])("adds to %j: %s", (property, hint) => {
+    const properties = { value: { type: "string", ...property } };
+    expect(signatureOf({ properties }, { hints: true })).toBe(`(value?: string${hint})`);
+    expect(signatureOf({ properties })).toBe("(value?: string)");
   });
 });

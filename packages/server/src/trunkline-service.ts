@@ -60,6 +60,8 @@ export interface ServiceOptions extends AccessOptions {
   readonly account?: TokenAccount | undefined;
   /** Which tools were used in earlier sessions. */
   readonly usage?: ToolUsage | undefined;
+  /** How long `find` may wait for tools to be indexed by meaning. Default 0: they are indexed in the background. */
+  readonly findWaitMs?: number | undefined;
 }
 
 /** A service. Closing it does not close its backends. */
@@ -410,7 +412,11 @@ class TrunklineService implements Service {
   }
 
   #onCatalogue(changed: readonly ("tools" | "prompts" | "resources")[]): void {
-    if (changed.includes("tools")) this.#noteTools();
+    if (changed.includes("tools")) {
+      this.#noteTools();
+      // Without the composite tools, nothing can be searched.
+      if (this.#options.surface !== "direct") this.#registry.indexTools();
+    }
     if (changed.includes("prompts")) this.#events.note("prompts_list_changed");
     if (changed.includes("resources")) {
       this.#resources.routes.changed();

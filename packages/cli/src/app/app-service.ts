@@ -30,6 +30,8 @@ export interface ServiceSettings {
   readonly askWait?: number | undefined;
   /** Whether to count the tokens of answers: yes if a model reads them. */
   readonly countTokens?: boolean | undefined;
+  /** How long a search for tools may wait for their index. Default 0: it is built in the background. */
+  readonly findWaitMs?: number | undefined;
 }
 
 /** Who answers questions during a command's own request, and what aborts it. */
@@ -73,6 +75,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
     journal: records.journal,
     account: records.account,
     usage: records.usage,
+    findWaitMs: settings.findWaitMs,
   });
   return {
     service,

@@ -26,15 +26,6 @@ const ASCII = /^[\t\n\r\x20-\x7E]*$/;
 /** Creates a tokenizer from the parsed tokenizer.json. Throws `INVALID_ARGUMENT` if it is not of this kind. */
 export function createTokenizer(definition: unknown): Tokenizer {
   const vocabulary = vocabularyOf(definition);
-  // Stored separately, so looking up a continuation does not have to prepend "##" each time.
-  const beginnings = new Map<string, number>();
-  const continuations = new Map<string, number>();
-  let longest = 0;
-  for (const [piece, id] of vocabulary) {
-    if (piece.startsWith("##")) continuations.set(piece.slice(2), id);
-    else beginnings.set(piece, id);
-    longest = Math.max(longest, piece.length);
-  }
   const special = (mark: string): number => {
     const id = vocabulary.get(mark);
     if (id === undefined) throw notWordPiece(`it has no ${mark}`);
@@ -50,10 +41,10 @@ export function createTokenizer(definition: unknown): Tokenizer {
     const from = ids.length;
     let at = 0;
     while (at < word.length) {
-      const pieces = at === 0 ? beginnings : continuations;
-      let to = Math.min(word.length, at + longest);
-      let id = pieces.get(word.slice(at, to));
-      while (id === undefined && --to > at) id = pieces.get(word.slice(at, to));
+      const mark = at === 0 ? "" : "##";
+      let to = Math.min(word.length, at + vocabulary.longest);
+      let id = vocabulary.get(mark + word.slice(at, to));
+      while (id === undefined && --to > at) id = vocabulary.get(mark + word.slice(at, to));
       if (id === undefined) {
         // One unknown piece makes the whole word unknown.
         ids.length = from;
@@ -111,16 +102,31 @@ function normalise(text: string): string {
   );
 }
 
-function vocabularyOf(definition: unknown): Map<string, number> {
+interface Vocabulary {
+  get(piece: string): number | undefined;
+  /** The length of the longest piece. */
+  readonly longest: number;
+}
+
+/** Looks pieces up in the parsed object itself: copying 30,000 of them takes longer than the rest of the tokenizer. */
+function vocabularyOf(definition: unknown): Vocabulary {
   const model = isRecord(definition) ? definition.model : undefined;
   if (!isRecord(model) || !isRecord(model.vocab)) throw notWordPiece("it has no vocabulary");
   if ("type" in model && model.type !== "WordPiece") throw notWordPiece(`its model is ${String(model.type)}`);
-  const vocabulary = new Map<string, number>();
-  for (const [piece, id] of Object.entries(model.vocab)) {
-    if (typeof id !== "number") throw notWordPiece(`the id of "${piece}" is not a number`);
-    vocabulary.set(piece, id);
+  const ids = model.vocab;
+  let longest = 0;
+  for (const piece in ids) {
+    if (typeof ids[piece] !== "number") throw notWordPiece(`the id of "${piece}" is not a number`);
+    longest = Math.max(longest, piece.length);
   }
-  return vocabulary;
+  return {
+    get: (piece) => {
+      const id = ids[piece];
+      // Not a number for a word such as "constructor", which every object has.
+      return typeof id === "number" ? id : undefined;
+    },
+    longest,
+  };
 }
 
 function notWordPiece(reason: string): TrunklineError {

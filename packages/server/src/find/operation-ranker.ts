@@ -78,11 +78,16 @@ export class Ranker<C extends Candidate> {
     this.#vectors = new Vectors({ embedder, folder, logger });
   }
 
+  /** Starts to open the model, which takes longest. */
+  warmUp(): void {
+    // Its failure is noticed when it is needed.
+    void this.#vectors.open();
+  }
+
   /** All candidates related to the question, best first. */
   async rank(question: string, candidates: readonly C[], options: RankOptions = {}): Promise<Ranking<C>> {
     const { weightOf, signal } = options;
-    // Opening takes longest, so it starts first.
-    void this.#vectors.open();
+    this.warmUp();
     const index = this.#indexOf(candidates);
     const parts = [question, ...needsOf(question)];
     const words = parts.map((part) => wordScores(part, index.keyword));

@@ -1,26 +1,13 @@
 // `describe`: what can be done, in as few words as possible, with schemas only on request.
 import type { HeldEntry } from "@trunkline/client";
-import {
-  abortError,
-  type Embedder,
-  isTrunklineError,
-  type Logger,
-  nearestNames,
-  param,
-  printable,
-  type SourcedTool,
-  signatureOf,
-  sleep,
-  TrunklineError,
-  typeOf,
-} from "@trunkline/core";
-import type { Candidate } from "../find/candidate-texts.js";
-import type { Ranker } from "../find/operation-ranker.js";
-import type { Operation, OperationKind } from "../interfaces/operation.js";
+import { isTrunklineError, nearestNames, param, printable, TrunklineError } from "@trunkline/core";
+import type { Operation } from "../interfaces/operation.js";
 import type { KnownServer } from "../upstreams/kept-tools.js";
 import type { Upstreams } from "../upstreams/upstreams.js";
+import { briefSignature } from "./brief-signature.js";
 import { define } from "./define.js";
-import { kindOf, summaryOf } from "./upstream-operation.js";
+import { type Line, lineOf, type ToolFinder, toolLine } from "./tool-finder.js";
+import { kindOf } from "./upstream-operation.js";
 
 interface DescribeOptions {
   readonly upstreams: Upstreams;
@@ -28,34 +15,17 @@ interface DescribeOptions {
   readonly actions: readonly Operation[];
   /** Connects one server. Throws the reason if it is unavailable. */
   readonly connect: (server: string, signal: AbortSignal | undefined) => Promise<void>;
-  readonly embedder: () => Promise<Embedder | undefined>;
-  readonly cacheFolder: string | undefined;
-  readonly logger: Logger;
-}
-
-interface Line {
-  readonly name: string;
-  readonly kind: OperationKind;
-  readonly summary: string;
-}
-
-interface Findable extends Candidate {
-  readonly line: Line;
-  readonly outputSchema?: SourcedTool["outputSchema"] | undefined;
+  readonly finder: ToolFinder;
 }
 
 const LISTED = 50;
-const FOUND = 10;
-/** How many results include a signature: the right one is usually among these, so no second call is needed. */
-const SIGNED = 5;
-/** How long a question waits for servers that were never connected. */
-const CONNECT_WAIT_MS = 5000;
-const CONNECTED_AT_ONCE = 8;
+/** All with signatures: the right one is usually among these, and can be called without another question. */
+const FOUND = 5;
 
-/** Creates the operation, and a function that closes its resources. */
-export function describeOperation(options: DescribeOptions): { operation: Operation; close: () => Promise<void> } {
+/** Creates the operation. */
+export function describeOperation(options: DescribeOptions): Operation {
   const describer = new Describer(options);
-  const operation = define({
+  return define({
     name: "describe",
     kind: "read",
     summary: "List operations and servers; show the schema of one; or find operations by what they do.",
@@ -70,18 +40,17 @@ export function describeOperation(options: DescribeOptions): { operation: Operat
       cursor: param.text("Continue from the cursor of an earlier answer."),
     },
     example: { find: "open a pull request" },
-    run: async ({ target, find, limit, cursor }, { signal }) => {
+    run: async ({ target, find, limit, cursor }, { signal, exchange }) => {
       if (target !== undefined && find !== undefined) {
         throw new TrunklineError("INVALID_ARGUMENT", "target and find cannot be combined.", {
           data: { parameter: "find" },
         });
       }
       const page = { limit, cursor, signal };
-      if (find !== undefined) return await describer.find(find, page);
+      if (find !== undefined) return await describer.find(find, page, exchange.caller.principal);
       return target === undefined ? await describer.overview(page) : await describer.target(target, page);
     },
   });
-  return { operation, close: () => describer.close() };
 }
 
 interface Page {
@@ -92,15 +61,11 @@ interface Page {
 
 class Describer {
   readonly #options: DescribeOptions;
-  #ranker: Ranker<Findable> | undefined;
-  /** The last list of searchable operations, and the data it was built from. */
-  #findable: { from: readonly unknown[]; list: readonly Findable[] } | undefined;
-  /** Connects that continue after a question stopped waiting for them. */
-  #connecting: Promise<void> | undefined;
-  readonly #closing = new AbortController();
+  readonly #finder: ToolFinder;
 
   constructor(options: DescribeOptions) {
     this.#options = options;
+    this.#finder = options.finder;
   }
 
   /** Lists our own operations and session actions, then one line per server. */
@@ -134,39 +99,20 @@ class Describer {
     return await this.#toolCard(target, owner.status.name);
   }
 
-  async find(question: string, page: Page): Promise<unknown> {
-    const waiting = await this.#connectUnknown(page.signal);
-    const servers = await this.#options.upstreams.servers();
-    const ranker = await this.#openRanker();
-    const { method, ranked, notice } = await ranker.rank(question, this.#findableOf(servers), {
-      signal: page.signal,
-    });
-    const lines = ranked.map(({ candidate, score }, index) => ({
-      ...candidate.line,
-      ...(index < SIGNED ? { signature: briefSignature(candidate.schema ?? {}, candidate.outputSchema) } : {}),
-      score: Number(score.toFixed(3)),
-    }));
-    const { items, cursor } = pageOf(lines, { ...page, limit: page.limit ?? FOUND });
+  async find(question: string, page: Page, principal: string): Promise<unknown> {
+    const { signal } = page;
+    const { method, ranked, notice, notConnected } = await this.#finder.find(question, { principal, signal });
+    const { items, cursor } = pageOf(ranked, { ...page, limit: page.limit ?? FOUND });
     return {
-      operations: items,
-      total: lines.length,
+      operations: items.map(({ line, schema, outputSchema }) => ({
+        ...line,
+        signature: briefSignature(schema ?? {}, outputSchema),
+      })),
       method,
       ...cursor,
       ...(notice === undefined ? {} : { notice }),
-      ...(waiting.length === 0 ? {} : { not_connected: waiting }),
+      ...(notConnected.length === 0 ? {} : { not_connected: notConnected }),
     };
-  }
-
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.all([this.#ranker?.close(), this.#connecting]);
-  }
-
-  async #openRanker(): Promise<Ranker<Findable>> {
-    const { embedder, cacheFolder: folder, logger } = this.#options;
-    const loaded = await import("../find/operation-ranker.js");
-    this.#ranker ??= new loaded.Ranker({ embedder, folder, logger });
-    return this.#ranker;
   }
 
   /** Returns the server with its tools. Connects it if it never was connected. */
@@ -227,83 +173,6 @@ class Describer {
       data: { near, parameter: "target" },
     });
   }
-
-  /**
-   * Connects servers with unknown tools, so that the first question covers all of them. Returns the slow ones, without
-   * waiting for them.
-   */
-  async #connectUnknown(signal: AbortSignal): Promise<string[]> {
-    const { upstreams } = this.#options;
-    const unknown = async () => (await upstreams.servers()).filter(({ tools }) => tools === undefined);
-    const pending = (await unknown()).filter(({ status }) => status.state === "pending");
-    if (pending.length > 0) {
-      // The next question uses the connections too, so they do not depend on this caller's signal.
-      this.#connecting ??= this.#connectAll(pending.map(({ status }) => status.name));
-      const stop = new AbortController();
-      const timer = sleep(CONNECT_WAIT_MS, AbortSignal.any([signal, stop.signal])).catch(() => {});
-      await Promise.race([this.#connecting, timer]);
-      stop.abort();
-      if (signal.aborted) throw abortError(signal, "describe");
-    }
-    return (await unknown()).map(({ status }) => status.name);
-  }
-
-  /** Connects a few servers at a time, since each may start a process. */
-  async #connectAll(names: string[]): Promise<void> {
-    const { connect, logger } = this.#options;
-    const { signal } = this.#closing;
-    const connectNext = async (): Promise<void> => {
-      for (let server = names.shift(); server !== undefined && !signal.aborted; server = names.shift()) {
-        try {
-          await connect(server, signal);
-        } catch (error) {
-          logger.debug("cannot connect server for find", { server, error });
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: CONNECTED_AT_ONCE }, connectNext));
-    this.#connecting = undefined;
-  }
-
-  #findableOf(servers: readonly KnownServer[]): readonly Findable[] {
-    const from = servers.flatMap(({ tools, status }) => [
-      status.name,
-      tools === undefined ? "" : JSON.stringify(tools),
-    ]);
-    const last = this.#findable;
-    if (last !== undefined && last.from.length === from.length && from.every((part, at) => part === last.from[at])) {
-      return last.list;
-    }
-    const { builtin, actions } = this.#options;
-    const own = [...builtin(), ...actions].map(
-      (operation): Findable => ({
-        name: operation.name,
-        tool: operation.name,
-        description: operation.summary,
-        schema: operation.schema,
-        line: lineOf(operation),
-      }),
-    );
-    const upstream = servers.flatMap(({ tools, status }) =>
-      (tools ?? []).map(
-        (tool): Findable => ({
-          name: `${tool.server}.${tool.tool}`,
-          server: tool.server,
-          tool: tool.tool,
-          description: tool.description ?? "",
-          schema: tool.inputSchema,
-          outputSchema: tool.outputSchema,
-          line: {
-            name: `${tool.server}.${tool.tool}`,
-            kind: kindOf(tool, status.config.readOnly),
-            summary: summaryOf(tool.description),
-          },
-        }),
-      ),
-    );
-    this.#findable = { from, list: [...own, ...upstream] };
-    return this.#findable.list;
-  }
 }
 
 async function connectIfUnknown({ tools, status }: KnownServer, connect: () => Promise<void>): Promise<void> {
@@ -313,10 +182,6 @@ async function connectIfUnknown({ tools, status }: KnownServer, connect: () => P
 /** Removes `$schema`: readers do not need the JSON Schema draft. */
 function withoutDialect({ $schema: _, ...schema }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return schema;
-}
-
-function lineOf({ name, kind, summary }: Operation): Line {
-  return { name, kind, summary };
 }
 
 function operationCard({ name, kind, summary, schema, example }: Operation): unknown {
@@ -358,13 +223,7 @@ function serverCard({ status, tools, held }: KnownServer, page: Page): unknown {
           },
         ]
       : [];
-  const lines = (tools ?? []).map(
-    (tool): Line => ({
-      name: `${name}.${tool.tool}`,
-      kind: kindOf(tool, config.readOnly),
-      summary: summaryOf(tool.description),
-    }),
-  );
+  const lines = (tools ?? []).map((tool) => toolLine(tool, config.readOnly));
   const { items, cursor } = pageOf([...signIn, ...lines], page);
   return {
     server: name,
@@ -395,29 +254,4 @@ function pageOf<T>(items: readonly T[], { limit = LISTED, cursor }: Pick<Page, "
   }
   const end = from + limit;
   return { items: items.slice(from, end), cursor: items.length > end ? { cursor: `at:${end}` } : {} };
-}
-
-const LONGEST_SIGNATURE = 300;
-const DEEPEST_TYPE = 3;
-/** Keywords that can constrain the parameters beyond the listed ones. */
-const COMBINING = ["allOf", "anyOf", "oneOf", "$ref", "if"];
-
-/**
- * Builds a signature short enough for one line: omits the output first, then nested objects, then types, then
- * parameters. A signature that ends with `…` is incomplete.
- */
-export function briefSignature(
-  schema: Readonly<Record<string, unknown>>,
-  outputSchema: Readonly<Record<string, unknown>> | undefined,
-): string {
-  const params = signatureOf(schema, { depth: DEEPEST_TYPE });
-  const shorter = [
-    ...(outputSchema === undefined ? [] : [`${params} => ${typeOf(outputSchema, DEEPEST_TYPE)}`]),
-    params,
-    signatureOf(schema),
-    signatureOf(schema, { optionalTypes: false }),
-  ];
-  const fitting =
-    shorter.find((text) => text.length <= LONGEST_SIGNATURE) ?? `${shorter.at(-1)?.slice(0, LONGEST_SIGNATURE)}…`;
-  return COMBINING.some((key) => schema[key] !== undefined) && !fitting.endsWith("…") ? `${fitting} …` : fitting;
 }

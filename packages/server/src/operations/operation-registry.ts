@@ -12,12 +12,14 @@ import {
 import { type Backends, storeFor } from "../interfaces/backends.js";
 import type { Caller } from "../interfaces/exchange.js";
 import type { Operation, OperationRegistry } from "../interfaces/operation.js";
+import type { ToolUsage } from "../journal/tool-usage.js";
 import { Upstreams } from "../upstreams/upstreams.js";
 import { loadDefinitions } from "./define.js";
 import { describeOperation } from "./describe.js";
 import { heldOperation, heldToolOf } from "./held-operation.js";
 import { type AccessOptions, StoreCalls } from "./store-calls.js";
 import { storeOperations, type TokenReport } from "./store-operations.js";
+import { ToolFinder } from "./tool-finder.js";
 import { upstreamOperation } from "./upstream-operation.js";
 
 export interface RegistryOptions extends AccessOptions {
@@ -27,6 +29,13 @@ export interface RegistryOptions extends AccessOptions {
   /** Where the last listings of upstream servers and the vectors of `find` are cached between runs. */
   readonly cacheFolder?: string | undefined;
   readonly logger?: Logger | undefined;
+  /** Which tools are used, for the order of `find`. */
+  readonly usage?: Pick<ToolUsage, "load" | "weightOf"> | undefined;
+  /**
+   * How long `find` may wait for tools to be indexed by meaning. Default 0: they are indexed in the background, and
+   * until then it answers by words. A process that answers one question has no background.
+   */
+  readonly findWaitMs?: number | undefined;
   /** What `status {tokens}` adds. */
   readonly tokens?: TokenReport | undefined;
 }
@@ -42,6 +51,8 @@ export interface ServerRegistry extends OperationRegistry, AsyncDisposable {
   findAction(name: string): Promise<Operation>;
   /** A client reports its roots: folders that it may use. */
   setRoots(caller: Caller, roots: readonly Root[]): Promise<void>;
+  /** The tools of servers have changed: `find` indexes them in the background. */
+  indexTools(): void;
   /** Ends the session of a client that has disconnected. */
   release(caller: Caller): Promise<void>;
   close(): Promise<void>;
@@ -57,18 +68,20 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
   const defined = { calls, operations: backends.storeOperations, tokens: options.tokens };
   const actions = storeOperations("session", defined);
   const upstream = new UpstreamFinder(upstreams);
-  const describer = describeOperation({
+  const connect = (server: string, signal: AbortSignal | undefined) => upstream.connect(server, signal);
+  const finder = new ToolFinder({
     upstreams,
-    builtin: () => builtin,
-    actions,
-    connect: (server, signal) => upstream.connect(server, signal),
+    own: () => [...builtin, ...actions],
+    connect,
     embedder: async () => await backends.embedder?.(),
+    usage: options.usage,
     cacheFolder,
+    waitMs: options.findWaitMs,
     logger,
   });
   const builtin: readonly Operation[] = [
     ...storeOperations("read", defined),
-    describer.operation,
+    describeOperation({ upstreams, builtin: () => builtin, actions, connect, finder }),
     ...storeOperations("write", defined),
   ];
   const own = new Map([...actions, ...builtin].map((operation) => [operation.name, operation]));
@@ -80,7 +93,7 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
     return found;
   };
   const close = async (): Promise<void> => {
-    await describer.close();
+    await finder.close();
     if (options.upstreams === undefined) await upstreams.close();
   };
   return {
@@ -98,6 +111,7 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
       const names = actions.map((each) => each.name);
       throw notFound(`Unknown action "${name}".`, nearestNames(name, names), `Available: ${names.join(", ")}.`);
     },
+    indexTools: () => finder.indexSoon(),
     setRoots: (caller, roots) => calls.places.folders.setRoots(caller, roots),
     release: (caller) => calls.release(caller),
     close,

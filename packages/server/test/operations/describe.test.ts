@@ -19,8 +19,7 @@ interface Listing {
 }
 
 interface Found {
-  operations: { name: string; score: number; signature?: string }[];
-  total: number;
+  operations: { name: string; signature?: string }[];
   method: string;
   cursor?: string;
   notice?: string;
@@ -193,7 +192,6 @@ describe("describe {find}", () => {
       kind: "write",
       summary: "Propose changes of a branch for review.",
       signature: "()",
-      score: expect.any(Number),
     });
     const own = (await bench.run("describe", { find: "bring deleted documents back from the trash" })) as Found;
     expect(own.operations.slice(0, 2).map(({ name }) => name)).toContain("undelete");
@@ -201,12 +199,15 @@ describe("describe {find}", () => {
     expect(folder.operations[0]?.name).toBe("forge.delete_branch");
   });
 
-  it("shows the signatures of the first five results, so that they can be called", async () => {
+  it("shows up to five results with their signatures, so that they can be called", async () => {
     await using bench = await openBench(servers);
     const { operations } = (await bench.run("describe", { find: "weather forecast for a city" })) as Found;
     expect(operations[0]).toMatchObject({ name: "forge.forecast", signature: "(city?: string) => {degrees: number}" });
+    const found = ((await bench.run("describe", { find: "documents" })) as Found).operations;
+    expect(found.map(({ signature }) => typeof signature)).toEqual(Array(5).fill("string"));
     const many = ((await bench.run("describe", { find: "documents", limit: 100 })) as Found).operations;
-    expect(many.map(({ signature }) => signature !== undefined)).toEqual(many.map((_, index) => index < 5));
+    expect(many.length).toBeGreaterThan(5);
+    expect(many.every(({ signature }) => typeof signature === "string")).toBe(true);
   });
 
   it("has a cursor for further results", async () => {
@@ -214,7 +215,6 @@ describe("describe {find}", () => {
     const all = (await bench.run("describe", { find: "documents", limit: 100 })) as Found;
     const first = (await bench.run("describe", { find: "documents", limit: 2 })) as Found;
     const second = (await bench.run("describe", { find: "documents", limit: 2, cursor: first.cursor })) as Found;
-    expect(first.total).toBe(all.total);
     expect([...first.operations, ...second.operations]).toEqual(all.operations.slice(0, 4));
   });
 
@@ -254,7 +254,7 @@ describe("describe {find}", () => {
     };
     const find = "will I need an umbrella";
     {
-      await using bench = await openBench({ ...servers, embedder, cacheFolder: folder });
+      await using bench = await openBench({ ...servers, embedder, cacheFolder: folder, findWaitMs: 60_000 });
       const found = (await bench.run("describe", { find })) as Found;
       expect(found.method).toBe("hybrid");
       expect(found.operations[0]?.name).toBe("forge.forecast");
@@ -264,6 +264,51 @@ describe("describe {find}", () => {
     await using bench = await openBench({ ...servers, embedder, cacheFolder: folder });
     expect(((await bench.run("describe", { find })) as Found).operations[0]?.name).toBe("forge.forecast");
     expect(texts.slice(before)).toEqual([find]);
+  });
+
+  it("answers by words until the index is ready, and builds it in the background when tools change", async () => {
+    const embedded: string[] = [];
+    let answer = () => {};
+    const ready = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const embedder: Embedder = {
+      model: "slow",
+      dimensions: 1,
+      embed: async (batch) => {
+        await ready;
+        embedded.push(...batch);
+        return batch.map(() => Float32Array.of(1));
+      },
+      async [Symbol.asyncDispose]() {},
+    };
+    await using bench = await openBench({ ...servers, embedder });
+    const found = (await bench.run("describe", { find: "pull request" })) as Found;
+    expect(found).toMatchObject({ method: "keyword", notice: expect.stringContaining("still being indexed") });
+    expect(found.operations[0]?.name).toBe("forge.create_pull_request");
+    answer();
+    bench.registry.indexTools();
+    await until(async () => embedded.includes("forge forecast"));
+    await until(async () => ((await bench.run("describe", { find: "pull request" })) as Found).method === "hybrid");
+  });
+
+  it("puts what is used first among equals", async () => {
+    const file = join(cacheFolder, "equal-tools.json");
+    const equal = ["a", "b", "c"].map((name) => ({ name: `${name}_report`, inputSchema: { type: "object" } }));
+    await writeFile(file, JSON.stringify(equal));
+    const used = {
+      load: async () => {},
+      weightOf: (name: string, principal: string) => weights[`${principal} ${name}`] ?? 0,
+    };
+    const weights: Record<string, number> = { "local forge.b_report": 2, "other forge.c_report": 5 };
+    await using bench = await openBench({ servers: [shapes({ name: "forge" }, file)], usage: used });
+    const names = async (principal: string) => {
+      const exchange = exchangeOf({ caller: { principal } });
+      const found = (await bench.run("describe", { find: "the report" }, exchange)) as Found;
+      return found.operations.slice(0, 3).map(({ name }) => name);
+    };
+    expect(await names("local")).toEqual(["forge.b_report", "forge.a_report", "forge.c_report"]);
+    expect(await names("other")).toEqual(["forge.c_report", "forge.a_report", "forge.b_report"]);
   });
 
   it("falls back to keywords if the model fails", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { briefSignature } from "../../src/operations/describe.js";
+import { briefSignature } from "../../src/operations/brief-signature.js";
 
 const content = { type: "object", properties: { content: { type: "string" } }, required: ["content"] };
 
@@ -22,6 +22,20 @@ describe("a one-line signature", () => {
     expect(briefSignature(schema, content)).toBe(
       "(entities: {name: string, notes?: string[]}[], dry?: boolean) => {content: string}",
     );
+  });
+
+  it("says what values look like, unless that takes too much room", () => {
+    const dated = {
+      properties: {
+        date: { type: "string", description: "Day of departure (format YYYY-MM-DD). May be in the past." },
+        limit: { type: "integer", description: "How many to return.", default: 10 },
+      },
+      required: ["date"],
+    };
+    expect(briefSignature(dated, undefined)).toBe("(date: string /* format YYYY-MM-DD */, limit?: number = 10)");
+    const many = { properties: named(12, () => ({ type: "string", description: "For example a long text, or two." })) };
+    expect(briefSignature(many, undefined)).not.toContain("/*");
+    expect(briefSignature(many, undefined)).toContain("name11?: string)");
   });
 
   it("drops the result before it drops parameters", () => {

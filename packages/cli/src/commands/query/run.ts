@@ -25,6 +25,8 @@ export interface QueryOptions {
 
 /** A person has no context window; an agent's own budget is much smaller. */
 const UNLIMITED_TOKENS = 1_000_000_000;
+/** A command answers one question, so it waits a little for the index of tools. What it computes is kept. */
+const FIND_WAIT_MS = 4_000;
 /** The name of each tool's list. */
 const LIST = { query: "steps", execute: "operations" } as const;
 
@@ -47,6 +49,7 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
     store: options.store,
     config: "headless",
     embed: usesModel(args),
+    service: { findWaitMs: FIND_WAIT_MS },
   });
   // An unusable named file is a usage error, not a failed operation.
   await app.config();

@@ -1,0 +1,185 @@
+// Finds operations for a question: our own, and the tools of all servers. Keeps their index ready in the background.
+import { abortError, type Embedder, type Logger, type SourcedTool, sleep } from "@trunkline/core";
+import type { Candidate } from "../find/candidate-texts.js";
+import type { Ranker } from "../find/operation-ranker.js";
+import type { Operation, OperationKind } from "../interfaces/operation.js";
+import type { ToolUsage } from "../journal/tool-usage.js";
+import type { KnownServer } from "../upstreams/kept-tools.js";
+import type { Upstreams } from "../upstreams/upstreams.js";
+import { kindOf, summaryOf } from "./upstream-operation.js";
+
+interface FinderOptions {
+  readonly upstreams: Upstreams;
+  /** Our own operations and session actions. */
+  readonly own: () => readonly Operation[];
+  /** Connects one server. Throws the reason if it is unavailable. */
+  readonly connect: (server: string, signal: AbortSignal | undefined) => Promise<void>;
+  readonly embedder: () => Promise<Embedder | undefined>;
+  /** What was used before comes first among equals. */
+  readonly usage?: Pick<ToolUsage, "load" | "weightOf"> | undefined;
+  readonly cacheFolder: string | undefined;
+  /** How long a question may wait for the index. Default 0. */
+  readonly waitMs?: number | undefined;
+  readonly logger: Logger;
+}
+
+/** An operation in a list. */
+export interface Line {
+  readonly name: string;
+  readonly kind: OperationKind;
+  readonly summary: string;
+}
+
+interface Findable extends Candidate {
+  readonly line: Line;
+  readonly outputSchema?: SourcedTool["outputSchema"] | undefined;
+}
+
+interface Finding {
+  readonly method: "hybrid" | "keyword";
+  /** Best first. */
+  readonly ranked: readonly Findable[];
+  readonly notice?: string | undefined;
+  readonly notConnected: readonly string[];
+}
+
+/** How long a question waits for servers that were never connected. */
+const CONNECT_WAIT_MS = 5000;
+const CONNECTED_AT_ONCE = 8;
+/** Servers connect and change in groups; the index follows when they are quiet. */
+const QUIET_MS = 1000;
+
+export class ToolFinder {
+  readonly #options: FinderOptions;
+  #ranker: Ranker<Findable> | undefined;
+  /** The last list of searchable operations, and the tools it was built from. */
+  #findable: { readonly tools: readonly SourcedTool[]; readonly list: readonly Findable[] } | undefined;
+  /** Connects that continue after a question stopped waiting for them. */
+  #connecting: Promise<void> | undefined;
+  #quiet: NodeJS.Timeout | undefined;
+  #indexing: Promise<void> = Promise.resolve();
+  readonly #closing = new AbortController();
+
+  constructor(options: FinderOptions) {
+    this.#options = options;
+  }
+
+  async find(question: string, { principal, signal }: { principal: string; signal: AbortSignal }): Promise<Finding> {
+    const { upstreams, usage } = this.#options;
+    const ranker = await this.#openRanker();
+    // Both take a while, and are needed only at the end.
+    ranker.warmUp();
+    void usage?.load();
+    const notConnected = await this.#connectUnknown(signal);
+    const candidates = this.#findableOf(await upstreams.servers());
+    const weightOf = (name: string) => usage?.weightOf(name, principal) ?? 0;
+    const { method, ranked, notice } = await ranker.rank(question, candidates, { weightOf, signal });
+    return { method, ranked: ranked.map(({ candidate }) => candidate), notice, notConnected };
+  }
+
+  /** The tools of servers have changed: updates the index in the background, if there is a model. */
+  indexSoon(): void {
+    if (this.#closing.signal.aborted) return;
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => {
+      this.#indexing = this.#indexing.then(() => this.#prepare());
+    }, QUIET_MS).unref();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearTimeout(this.#quiet);
+    await Promise.all([this.#ranker?.close(), this.#connecting, this.#indexing]);
+  }
+
+  async #prepare(): Promise<void> {
+    const { upstreams, logger } = this.#options;
+    try {
+      const servers = await upstreams.servers();
+      const ranker = await this.#openRanker();
+      if (!this.#closing.signal.aborted) await ranker.prepare(this.#findableOf(servers));
+    } catch (error) {
+      logger.debug("cannot index tools", { error });
+    }
+  }
+
+  async #openRanker(): Promise<Ranker<Findable>> {
+    const { embedder, cacheFolder: folder, waitMs, logger } = this.#options;
+    const loaded = await import("../find/operation-ranker.js");
+    this.#ranker ??= new loaded.Ranker({ embedder, folder, waitMs, logger });
+    return this.#ranker;
+  }
+
+  /**
+   * Connects servers with unknown tools, so that the first question covers all of them. Returns the slow ones, without
+   * waiting for them.
+   */
+  async #connectUnknown(signal: AbortSignal): Promise<string[]> {
+    const { upstreams } = this.#options;
+    const unknown = async () => (await upstreams.servers()).filter(({ tools }) => tools === undefined);
+    const pending = (await unknown()).filter(({ status }) => status.state === "pending");
+    if (pending.length > 0) {
+      // The next question uses the connections too, so they do not depend on this caller's signal.
+      this.#connecting ??= this.#connectAll(pending.map(({ status }) => status.name));
+      const stop = new AbortController();
+      const timer = sleep(CONNECT_WAIT_MS, AbortSignal.any([signal, stop.signal])).catch(() => {});
+      await Promise.race([this.#connecting, timer]);
+      stop.abort();
+      if (signal.aborted) throw abortError(signal, "describe");
+    }
+    return (await unknown()).map(({ status }) => status.name);
+  }
+
+  /** Connects a few servers at a time, since each may start a process. */
+  async #connectAll(names: string[]): Promise<void> {
+    const { connect, logger } = this.#options;
+    const { signal } = this.#closing;
+    const connectNext = async (): Promise<void> => {
+      for (let server = names.shift(); server !== undefined && !signal.aborted; server = names.shift()) {
+        try {
+          await connect(server, signal);
+        } catch (error) {
+          logger.debug("cannot connect server for find", { server, error });
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTED_AT_ONCE }, connectNext));
+    this.#connecting = undefined;
+  }
+
+  #findableOf(servers: readonly KnownServer[]): readonly Findable[] {
+    const tools = servers.flatMap((server) => server.tools ?? []);
+    const last = this.#findable;
+    if (last?.tools.length === tools.length && tools.every((tool, at) => tool === last.tools[at])) return last.list;
+    const own = this.#options.own().map(
+      (operation): Findable => ({
+        name: operation.name,
+        tool: operation.name,
+        description: operation.summary,
+        schema: operation.schema,
+        line: lineOf(operation),
+      }),
+    );
+    const upstream = servers.flatMap(({ tools: listed, status }) =>
+      (listed ?? []).map((tool): Findable => {
+        const line = toolLine(tool, status.config.readOnly);
+        const { server, description = "", inputSchema: schema, outputSchema } = tool;
+        return { name: line.name, server, tool: tool.tool, description, schema, outputSchema, line };
+      }),
+    );
+    this.#findable = { tools, list: [...own, ...upstream] };
+    return this.#findable.list;
+  }
+}
+
+export function lineOf({ name, kind, summary }: Operation): Line {
+  return { name, kind, summary };
+}
+
+export function toolLine(tool: SourcedTool, readOnly: KnownServer["status"]["config"]["readOnly"]): Line {
+  return {
+    name: `${tool.server}.${tool.tool}`,
+    kind: kindOf(tool, readOnly),
+    summary: summaryOf(tool.description),
+  };
+}
