@@ -48,8 +48,8 @@ const MIN_WEIGHT = 0.5;
 const ORDER: Readonly<Record<FavouriteReason, number>> = { configured: 0, used: 1, project: 2 };
 
 /**
- * Chooses the best tools within the limit and returns them sorted by name, so that a list changes only if its members
- * do. A tool that does not fit leaves its room to the next.
+ * Chooses the tools with the most use for each token, within the limit, and returns them sorted by name, so that a list
+ * changes only if its members do. A tool that does not fit leaves its room to the next.
  */
 export function chooseFavourites<T extends FavouriteTool>(options: FavouriteOptions<T>): readonly Favourite<T>[] {
   const { uses, configured = {}, tools, servers, maxTokens } = options;
@@ -66,10 +66,12 @@ export function chooseFavourites<T extends FavouriteTool>(options: FavouriteOpti
         : isProject(tool.name)
           ? "project"
           : undefined;
-    return reason === undefined ? [] : [{ tool, reason, weight: use?.weight ?? 0 } as const];
+    return reason === undefined
+      ? []
+      : [{ tool, reason, worth: (use?.weight ?? 0) / Math.max(1, tool.tokens) } as const];
   });
   candidates.sort(
-    (a, b) => ORDER[a.reason] - ORDER[b.reason] || b.weight - a.weight || compare(a.tool.name, b.tool.name),
+    (a, b) => ORDER[a.reason] - ORDER[b.reason] || b.worth - a.worth || compare(a.tool.name, b.tool.name),
   );
   const chosen: Favourite<T>[] = [];
   let left = maxTokens;

@@ -44,6 +44,16 @@ describe("favourites", () => {
     expect(namesOf(chosen(["c.more", "b.most", "a.some"], options))).toEqual(["b.most", "c.more"]);
   });
 
+  it("prefer several small tools to a large one that is used a little more", () => {
+    const uses = new Map([
+      ["a.large", often(6)],
+      ["a.small", often(5)],
+      ["a.tiny", often(4)],
+    ]);
+    const tools = [tool("a.large", 700), tool("a.small", 150), tool("a.tiny", 50)];
+    expect(namesOf(chosen([], { uses, tools, servers: ["a"] }))).toEqual(["a.small", "a.tiny"]);
+  });
+
   it("leave out a tool that does not fit, and use the room for the next", () => {
     const uses = new Map([
       ["a.huge", often(9)],
