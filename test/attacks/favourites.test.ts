@@ -65,7 +65,7 @@ describe("favourites", () => {
   });
 
   it("of a project do not crowd out what the user chose or uses", async () => {
-    const user = { favourites: ["docs.mine"], surface: { directTokens: 0, favouriteTokens: 60 } };
+    const user = { favourites: ["docs.mine"], surface: { directTokens: 0, favouriteTokens: 80 } };
     using place = project({ user, project: { favourites: ["docs.wanted", "docs.*"] } });
     called(place, "docs.used");
     expect(await listed(place)).toEqual([...OWN, "docs_mine", "docs_used"]);

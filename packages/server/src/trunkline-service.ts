@@ -19,13 +19,13 @@ import type { ProjectPromptFolder } from "./prompts/project-prompts.js";
 import { Prompts } from "./prompts/prompts.js";
 import { Resources } from "./resources/resources.js";
 import { ServiceEvents } from "./service-events.js";
-import { AutoSurface, LIST_TTL_MS, type SurfacePreview } from "./surface/auto-surface.js";
+import { type AutoList, AutoSurface, LIST_TTL_MS, type SurfacePreview } from "./surface/auto-surface.js";
 import { collisionError, DirectSurface, type Listed, type ToolNaming, unknownTool } from "./surface/direct-surface.js";
 import { autoInstructions, instructionsFor, type SurfaceKind } from "./surface/instructions.js";
 import { ListAccount } from "./surface/list-account.js";
 import { createMeasure } from "./surface/measure-tools.js";
 import { serverLines } from "./surface/server-lines.js";
-import type { SurfaceSettings } from "./surface/surface-decision.js";
+import type { SurfaceDecision, SurfaceSettings } from "./surface/surface-decision.js";
 import { UpstreamCallers } from "./upstreams/upstream-callers.js";
 import { type DefinitionNews, Upstreams } from "./upstreams/upstreams.js";
 
@@ -114,7 +114,8 @@ class TrunklineService implements Service {
   /** The servers that require a sign-in, as last reported. */
   #signIns = "";
   readonly #lists: ListAccount | undefined;
-  readonly #definitions = new WeakMap<readonly Listed[], readonly Listed["definition"][]>();
+  readonly #ownDefinitions: readonly Listed["definition"][];
+  readonly #directLists = new WeakMap<readonly Listed[], AutoList>();
   readonly #lifetime = new AbortController();
   /** Starts a thread only when the tools of a server have changed. */
   readonly #counter = new TokenCounter();
@@ -166,6 +167,8 @@ class TrunklineService implements Service {
         : createCompositeTools({ ...options, store, registry: this.#registry, run, log: this.#log });
     this.#listed = options.echo === true ? [...composite, echoTool] : composite;
     this.#own = new Map([...composite, echoTool].map((tool) => [tool.definition.name, tool]));
+    const own = this.#listed.map(({ definition }) => definition);
+    this.#ownDefinitions = own;
     if (surface !== "composite") {
       this.#direct = new DirectSurface({
         upstreams: this.#upstreams,
@@ -186,9 +189,17 @@ class TrunklineService implements Service {
       const { surfaceSettings: settings, usage } = options;
       const isDenied = createDenials({ policies, serverNames });
       const servers = () => this.#upstreams.servers();
-      this.#auto = new AutoSurface({ direct: this.#direct, servers, settings, isDenied, serverNames, usage, logger });
+      this.#auto = new AutoSurface({
+        direct: this.#direct,
+        own,
+        servers,
+        settings,
+        isDenied,
+        serverNames,
+        usage,
+        logger,
+      });
     }
-    const own = this.#listed.map(({ definition }) => definition);
     this.#lists = account === undefined ? undefined : new ListAccount(account, own);
     this.#prompts = new Prompts({
       upstreams: this.#upstreams,
@@ -221,9 +232,10 @@ class TrunklineService implements Service {
 
   async instructions(caller: Caller): Promise<string> {
     if (this.#auto === undefined) return this.#instructions;
-    const { shape } = await this.#auto.begin(caller);
+    const decision = await this.#auto.begin(caller);
+    const { shape } = decision;
     const isListed = shape === "direct" || shape === "lean";
-    return autoInstructions(shape, this.#names, isListed ? "" : await this.#serverLines());
+    return autoInstructions(shape, this.#names, isListed ? "" : await this.#serverLines(decision));
   }
 
   async previewSurface(
@@ -370,26 +382,32 @@ class TrunklineService implements Service {
   /** Lists the tools on a single page, because some clients do not request the next one. */
   async #list(exchange: Exchange): Promise<Raw> {
     const { caller } = exchange;
-    const own = this.#listed.map(({ definition }) => definition);
     const auto = await this.#auto?.list(exchange);
-    const upstream = auto?.tools ?? (await this.#directTools(exchange));
-    const tools = upstream === undefined ? own : [...own, ...upstream];
+    const list = auto?.list ?? (await this.#directList(exchange));
     // A list that a person reads, such as the banner of `serve --http`, costs no tokens.
-    if (caller.trusted !== true) this.#lists?.add(caller, upstream, auto?.decision);
+    if (caller.trusted !== true) this.#lists?.add(caller, list, auto?.decision);
+    const { tools } = list;
     return auto !== undefined && caller.era === "modern" ? { tools, ttlMs: LIST_TTL_MS } : { tools };
   }
 
-  async #directTools({ signal }: Exchange): Promise<readonly Listed["definition"][] | undefined> {
+  /** Our own tools and, on a surface that lists them, those of all servers. */
+  async #directList({ signal }: Exchange): Promise<AutoList> {
+    const own = this.#ownDefinitions;
     const listed = await this.#direct?.list(signal);
-    if (listed === undefined) return undefined;
-    const definitions = this.#definitions.get(listed) ?? listed.map(({ definition }) => definition);
-    this.#definitions.set(listed, definitions);
-    return definitions;
+    if (listed === undefined) return { tools: own, upstream: [] };
+    const upstream = listed.map(({ definition }) => definition);
+    const list = this.#directLists.get(listed) ?? { tools: [...own, ...upstream], upstream };
+    this.#directLists.set(listed, list);
+    return list;
   }
 
-  async #serverLines(): Promise<string> {
+  /** Names the servers with tools that the client's list does not show. */
+  async #serverLines({ favourites, signed }: SurfaceDecision): Promise<string> {
     try {
-      return serverLines(await this.#upstreams.servers());
+      const isHidden = ({ server, tool }: { server: string; tool: string }) =>
+        !favourites.has(`${server}.${tool}`) && !signed.has(`${server}.${tool}`);
+      const servers = await this.#upstreams.servers();
+      return serverLines(servers.filter(({ tools }) => tools?.some(isHidden) ?? true));
     } catch (error) {
       // A configuration that cannot be read is reported elsewhere.
       this.#options.logger.debug("no servers to name", { error: messageOf(error) });

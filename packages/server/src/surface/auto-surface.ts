@@ -1,27 +1,31 @@
 // `--surface auto`: decides once per client session which upstream tools are listed beside our own, and keeps that list
 // the same until a server changes its tools. Every tool can be called, listed or not.
 import { createHash } from "node:crypto";
-import { type Clock, type Logger, messageOf, systemClock } from "@trunkline/core";
+import { type Clock, isRecord, type Logger, messageOf, systemClock } from "@trunkline/core";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 import type { ServedTool } from "../interfaces/served-tool.js";
 import { estimateTokens } from "../journal/token-counter.js";
 import type { ToolUsage, ToolUse } from "../journal/tool-usage.js";
+import { kindOf } from "../operations/upstream-operation.js";
 import type { KnownServer } from "../upstreams/kept-tools.js";
 import type { DirectSurface, Listed } from "./direct-surface.js";
 import type { FavouriteReason, FavouriteTool } from "./favourites.js";
 import { leanDefinition } from "./lean-definition.js";
+import { type SheetTool, sheetSignature, withSheet } from "./signature-sheet.js";
 import {
   decideSurface,
   SURFACE_NAMES,
   type SurfaceDecision,
   type SurfaceSettings,
-  withFavourites,
+  withUsedTools,
 } from "./surface-decision.js";
 
 type Definition = ServedTool["definition"];
 
 interface AutoSurfaceOptions {
   readonly direct: DirectSurface;
+  /** The definitions of our own tools. */
+  readonly own: readonly Definition[];
   /** The last known tools of all servers, and what they cost. */
   readonly servers: () => Promise<readonly KnownServer[]>;
   readonly settings?: (() => SurfaceSettings | Promise<SurfaceSettings>) | undefined;
@@ -40,8 +44,7 @@ export const LIST_TTL_MS = 5 * 60_000;
 /** The oldest decisions of clients without a session are dropped beyond this number. */
 const MOST_SESSIONS = 1_000;
 
-interface CatalogueTool extends FavouriteTool {
-  readonly server: string;
+interface CatalogueTool extends FavouriteTool, SheetTool {
   readonly definition: Definition;
 }
 
@@ -61,7 +64,13 @@ interface Session {
   /** Undefined for a client with a connection: its session ends with it. */
   expiresAtMs: number | undefined;
   /** The last list, and the tools it was made of. */
-  list: { readonly source: readonly Listed[]; readonly definitions: readonly Definition[] } | undefined;
+  list: (AutoList & { readonly source: readonly Listed[] }) | undefined;
+}
+
+/** A client's list: all tools, and those of them that are not our own. */
+export interface AutoList {
+  readonly tools: readonly Definition[];
+  readonly upstream: readonly Definition[];
 }
 
 /** What a client would see. */
@@ -101,14 +110,14 @@ export class AutoSurface {
     return await (await this.#session(caller)).decision;
   }
 
-  /** Lists the upstream tools for a client. Returns the same array until a server changes its tools. */
+  /** Lists the tools for a client. Returns the same arrays until a server changes its tools. */
   async list({
     caller,
     signal,
-  }: Pick<Exchange, "caller" | "signal">): Promise<{ tools: readonly Definition[]; decision: SurfaceDecision }> {
+  }: Pick<Exchange, "caller" | "signal">): Promise<{ list: AutoList; decision: SurfaceDecision }> {
     const session = await this.#session(caller);
     const decision = await session.decision;
-    return { tools: await this.#listed(session, decision, signal), decision };
+    return { list: await this.#listed(session, decision, signal), decision };
   }
 
   /** What a client of this name would get if its session began now. */
@@ -130,12 +139,12 @@ export class AutoSurface {
   /** Whether any client's list differs from the one it has seen, now that a server has changed its tools. */
   async hasNews(signal: AbortSignal): Promise<boolean> {
     for (const session of [...this.#sessions.values()]) {
-      const seen = session.list?.definitions;
+      const seen = session.list?.tools;
       if (seen === undefined) continue;
       const decision = await session.decision;
       if (decision.shape === "direct") return true;
-      const current = await this.#listed(session, decision, signal);
-      if (current !== seen && JSON.stringify(current) !== JSON.stringify(seen)) return true;
+      // The same array, if nothing has changed.
+      if ((await this.#listed(session, decision, signal)).tools !== seen) return true;
     }
     return false;
   }
@@ -180,26 +189,29 @@ export class AutoSurface {
     const plain = decideSurface(caller, { servers, leanTokens: tokensOf(tools) }, settings);
     if (plain.shape === "composite" && tools.length > 0) await usage?.load();
     const uses = usage?.uses(caller.principal) ?? new Map();
-    const decision = withFavourites(plain, { uses, tools, servers: serverNames() }, settings);
+    const decision = withUsedTools(plain, { uses, tools, servers: serverNames() }, settings);
     return { ...decision, fullTokens: catalogue?.fullTokens };
   }
 
-  async #listed(session: Session, decision: SurfaceDecision, signal: AbortSignal): Promise<readonly Definition[]> {
-    const { direct } = this.#options;
-    if (decision.shape === "composite") {
-      session.list ??= { source: [], definitions: NO_TOOLS };
-      return NO_TOOLS;
+  async #listed(session: Session, decision: SurfaceDecision, signal: AbortSignal): Promise<AutoList> {
+    const { direct, own } = this.#options;
+    if (decision.shape === "composite" && decision.signed.size === 0) {
+      session.list ??= { source: [], tools: own, upstream: NO_TOOLS };
+      return session.list;
     }
     const source = decision.shape === "direct" ? await direct.list(signal) : await direct.known();
-    if (session.list?.source === source) return session.list.definitions;
+    const before = session.list;
+    if (before?.source === source) return before;
     const { definitions, isTooDear } =
       decision.shape === "direct" ? await this.#full(source) : await this.#lean(decision);
-    const before = session.list?.definitions;
-    const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(definitions);
+    const signed = ((await this.#known())?.tools ?? []).filter(({ name }) => decision.signed.has(name));
+    const sheet = withSheet(own, signed);
+    const all = { tools: [...sheet, ...definitions], upstream: definitions };
     // A list that has not changed stays, even if its cost was only estimated when it was decided.
-    const current = isSame ? before : isTooDear && before !== undefined ? NO_TOOLS : definitions;
-    session.list = { source, definitions: current };
-    return current;
+    const isDropped = isTooDear && before !== undefined && !isSameList(all, before);
+    const list = isDropped ? { tools: sheet, upstream: NO_TOOLS } : all;
+    session.list = { ...(before !== undefined && isSameList(list, before) ? before : list), source };
+    return session.list;
   }
 
   async #full(source: readonly Listed[]): Promise<DecidedTools> {
@@ -221,14 +233,18 @@ export class AutoSurface {
       if (this.#catalogue?.source === source && this.#catalogue.isCounted) return this.#catalogue;
       const servers = await this.#options.servers();
       const counted = countedTokens(servers);
+      const isRead = readTools(servers);
       let isCounted = true;
       const tools = (await this.#allowed(source)).map(({ server, tool, definition }) => {
         const lean = leanDefinition(definition);
         const tokens = counted.get(server)?.get(tool);
         isCounted &&= tokens !== undefined;
+        const name = `${server}.${tool}`;
         return {
           server,
-          name: `${server}.${tool}`,
+          name,
+          isReadOnly: isRead.has(name),
+          signature: sheetSignature({ server, tool }, isRecord(lean.inputSchema) ? lean.inputSchema : {}),
           definition: lean,
           tokens: tokens ?? estimateTokens(JSON.stringify(lean)),
         };
@@ -268,6 +284,10 @@ function fullTokensOf(servers: readonly KnownServer[]): number | undefined {
   return sum > 0 ? sum : undefined;
 }
 
+function isSameList(a: AutoList, b: AutoList): boolean {
+  return JSON.stringify(a.tools) === JSON.stringify(b.tools);
+}
+
 /** The counted cost of each tool, by server and tool. */
 function countedTokens(servers: readonly KnownServer[]): ReadonlyMap<string, ReadonlyMap<string, number>> {
   return new Map(
@@ -276,6 +296,17 @@ function countedTokens(servers: readonly KnownServer[]): ReadonlyMap<string, Rea
       const isCurrent = measure?.lean.length === tools.length;
       return [status.name, new Map(isCurrent ? tools.map(({ tool }, at) => [tool, measure.lean[at] ?? 0]) : [])];
     }),
+  );
+}
+
+/** The tools that `query` runs, as `<server>.<tool>`. */
+function readTools(servers: readonly KnownServer[]): ReadonlySet<string> {
+  return new Set(
+    servers.flatMap(({ status, tools = [] }) =>
+      tools
+        .filter((tool) => kindOf(tool, status.config.readOnly) === "read")
+        .map(({ server, tool }) => `${server}.${tool}`),
+    ),
   );
 }
 

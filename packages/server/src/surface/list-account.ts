@@ -18,8 +18,8 @@ interface Shown {
 export class ListAccount {
   readonly #account: TokenAccount;
   readonly #own: Definitions;
-  /** The lists that were sent, as text, by the upstream part of the list. */
-  readonly #texts = new WeakMap<object, string>();
+  /** The lists that were sent, as text. */
+  readonly #texts = new WeakMap<Definitions, string>();
   readonly #shown = new Map<string, Shown>();
 
   constructor(account: TokenAccount, own: Definitions) {
@@ -27,9 +27,13 @@ export class ListAccount {
     this.#own = own;
   }
 
-  /** Counts a list of our own tools and these. */
-  add(caller: Caller, upstream: Definitions | undefined, decision: SurfaceDecision | undefined): void {
-    const text = this.#textOf(upstream);
+  /** Counts a list. `upstream` are those of the tools that are not our own. */
+  add(
+    caller: Caller,
+    { tools, upstream }: { readonly tools: Definitions; readonly upstream: Definitions },
+    decision: SurfaceDecision | undefined,
+  ): void {
+    const text = this.#textOf(tools);
     if (decision === undefined || this.#account.addList === undefined) {
       this.#account.add("surface", text);
       return;
@@ -40,12 +44,12 @@ export class ListAccount {
       client: caller.name,
       surface: SURFACE_NAMES[shape],
       reason,
-      composite: this.#textOf(undefined),
+      composite: this.#textOf(this.#own),
       direct,
       isSearched,
     };
     this.#account.addList(text, list);
-    if (isSearched || upstream === undefined || this.#shown.get(keyOf(caller))?.upstream === upstream) return;
+    if (isSearched || this.#shown.get(keyOf(caller))?.upstream === upstream) return;
     this.#shown.set(keyOf(caller), { list, upstream, uncalled: new Set(upstream.map(({ name }) => name)) });
   }
 
@@ -60,11 +64,9 @@ export class ListAccount {
     this.#shown.delete(keyOf(caller));
   }
 
-  #textOf(upstream: Definitions | undefined): string {
-    const key = upstream ?? this.#own;
-    const text =
-      this.#texts.get(key) ?? JSON.stringify(upstream === undefined ? this.#own : [...this.#own, ...upstream]);
-    this.#texts.set(key, text);
+  #textOf(tools: Definitions): string {
+    const text = this.#texts.get(tools) ?? JSON.stringify(tools);
+    this.#texts.set(tools, text);
     return text;
   }
 }

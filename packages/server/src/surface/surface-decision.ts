@@ -9,13 +9,14 @@ import {
   type FavouriteReason,
   type FavouriteTool,
 } from "./favourites.js";
+import { chooseSigned, type SheetTool } from "./signature-sheet.js";
 
 /** The settings of `--surface auto`. */
 export interface SurfaceSettings {
   /** The tools are listed themselves if all of them together cost at most this. Default 1,200. */
   readonly directTokens?: number | undefined;
   readonly clients?: ClientChoices | undefined;
-  /** What favourites may cost together. Default 800. */
+  /** What favourites and signatures may cost together. Default 800. */
   readonly favouriteTokens?: number | undefined;
   readonly favourites?: ConfiguredFavourites | undefined;
 }
@@ -57,17 +58,24 @@ export interface SurfaceDecision {
   readonly favourites: ReadonlyMap<string, FavouriteReason>;
   /** What all upstream tools would have cost as their servers list them; undefined if that is not known yet. */
   readonly fullTokens?: number | undefined;
+  /** The tools whose signatures are in our own descriptions, as `<server>.<tool>`. */
+  readonly signed: ReadonlySet<string>;
   /** If servers add or change tools, the short forms may cost at most this. */
   readonly maxTokens: number;
 }
 
-/** Decides for one client. Favourites are for the caller to add: see {@link withFavourites}. */
+/** Decides for one client. The caller adds favourites and signatures: see {@link withUsedTools}. */
 export function decideSurface(
   caller: Pick<Caller, "name" | "capabilities">,
   { servers, leanTokens }: CatalogueSize,
   { directTokens = DEFAULT_DIRECT_TOKENS, clients }: SurfaceSettings = {},
 ): SurfaceDecision {
-  const none = { servers: new Set<string>(), favourites: new Map<string, FavouriteReason>(), maxTokens: 0 };
+  const none = {
+    servers: new Set<string>(),
+    favourites: new Map<string, FavouriteReason>(),
+    signed: new Set<string>(),
+    maxTokens: 0,
+  };
   const chosen = surfaceOf(caller, clients);
   if (chosen !== undefined) {
     const reason = chosen.isConfigured ? "the configuration says so" : "the client searches tools itself";
@@ -86,15 +94,22 @@ export function decideSurface(
     : { ...none, shape: "composite", reason: `${cost}, more than ${directTokens}` };
 }
 
-/** Adds favourites to the composite tools; any other decision stays as it is. */
-export function withFavourites(
+/** If there are favourites, signatures get this part of the tokens: one costs a fifth of a definition. */
+const SIGNATURE_SHARE = 0.5;
+
+/** Adds favourites and signatures to the composite tools; any other decision stays as it is. */
+export function withUsedTools(
   decision: SurfaceDecision,
-  options: Omit<FavouriteOptions<FavouriteTool>, "configured" | "maxTokens">,
+  options: Omit<FavouriteOptions<FavouriteTool & SheetTool>, "configured" | "maxTokens">,
   { favourites: configured, favouriteTokens = DEFAULT_FAVOURITE_TOKENS }: SurfaceSettings = {},
 ): SurfaceDecision {
   if (decision.shape !== "composite") return decision;
-  const chosen = chooseFavourites({ ...options, configured, maxTokens: favouriteTokens });
-  if (chosen.length === 0) return decision;
-  const favourites = new Map(chosen.map(({ tool, reason }) => [tool.name, reason]));
-  return { ...decision, shape: "favourites", favourites, maxTokens: favouriteTokens };
+  const choose = (maxTokens: number) => chooseFavourites({ ...options, configured, maxTokens });
+  const weightOf = (name: string) => options.uses.get(name)?.weight ?? 0;
+  const share = choose(favouriteTokens).length > 0 ? SIGNATURE_SHARE : 1;
+  const sheet = chooseSigned(options.tools, { weightOf, maxTokens: favouriteTokens * share });
+  const maxTokens = favouriteTokens - sheet.tokens;
+  const favourites = new Map(choose(maxTokens).map(({ tool, reason }) => [tool.name, reason]));
+  const signed = new Set([...sheet.names].filter((name) => !favourites.has(name)));
+  return { ...decision, shape: favourites.size > 0 ? "favourites" : "composite", favourites, signed, maxTokens };
 }
