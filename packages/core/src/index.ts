@@ -68,7 +68,7 @@ export {
   spanValue,
   wholeSpan,
 } from "./json-bytes.js";
-export { ByteOutput, compactJson, indentedJson } from "./json-bytes-format.js";
+export { ByteOutput, compactJson, linedJson } from "./json-bytes-format.js";
 export { type LargeResult, LargeValue, type SerializedValue, wholeOf } from "./large-value.js";
 export { isSecretName, REDACTED, redactedArgs, redactedUrl, secretsInArgs, secretsInUrl } from "./literal-secrets.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";

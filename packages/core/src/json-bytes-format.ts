@@ -1,6 +1,5 @@
 // Formats JSON that `checkJson` has accepted, from bytes to bytes.
 import {
-  afterSpace,
   afterText,
   BACKSLASH,
   BLANK,
@@ -38,20 +37,26 @@ export function compactJson({ bytes, start, end }: Span): Uint8Array {
 
 /** Values deeper than this stay on one line: indenting them could multiply the size. */
 const INDENTED_LEVELS = 6;
+/** A list or object up to this size is one line, so that a line is what a reader looks for: a row of a table. */
+const LINE_BYTES = 240;
+/** How much white space is skipped to find out. */
+const MOST_SCANNED_BYTES = 2_000;
 /** The most that formatting adds at one place: a line break, its indentation, and a bracket. */
 const MOST_ADDED = INDENTED_LEVELS + 2;
 const SLASH = 0x2f;
 const LETTER_U = 0x75;
 
 /**
- * Formats a value with one line per part, like `JSON.stringify(value, null, 1)`, and with the escapes of characters
- * outside ASCII decoded, so that a search finds them. Counts the lines.
+ * Formats a value in lines: a list or object on one if it is short, otherwise each of its parts on its own. Escapes of
+ * characters outside ASCII are decoded, so that a search finds them. Counts the lines.
  */
-export function indentedJson({ bytes, start, end }: Span): { readonly bytes: Uint8Array; readonly lines: number } {
+export function linedJson({ bytes, start, end }: Span): { readonly bytes: Uint8Array; readonly lines: number } {
   let out = Buffer.allocUnsafeSlow((end - start) * 2 + MOST_ADDED);
   let length = 0;
   let lines = 1;
   let depth = 0;
+  /** The end of a list or object that is written on one line. */
+  let lineEnd = start;
   for (let at = start; at < end; ) {
     // No text becomes longer, so there is always room for the rest of the source as it is.
     if (out.length - length < end - at + MOST_ADDED) {
@@ -74,31 +79,58 @@ export function indentedJson({ bytes, start, end }: Span): { readonly bytes: Uin
     }
     at++;
     if (byte <= BLANK) continue;
-    let lineDepth = -1;
-    if (byte === OPEN_LIST || byte === OPEN_RECORD) {
+    const isOpening = byte === OPEN_LIST || byte === OPEN_RECORD;
+    if (isOpening && bytes[at] === closing(byte)) {
       out[length++] = byte;
-      const next = afterSpace(bytes, at);
-      if (bytes[next] === closing(byte)) {
-        out[length++] = closing(byte);
-        at = next + 1;
-        continue;
-      }
-      lineDepth = ++depth;
-    } else if (byte === CLOSE_LIST || byte === CLOSE_RECORD) {
-      lineDepth = depth-- <= INDENTED_LEVELS ? depth : -1;
+      out[length++] = closing(byte);
+      at++;
+      continue;
+    }
+    const isClosing = byte === CLOSE_LIST || byte === CLOSE_RECORD;
+    if (isOpening && depth < INDENTED_LEVELS && at > lineEnd)
+      lineEnd = Math.max(lineEnd, endOfShort(bytes, at - 1, end));
+    const isInLine = at <= lineEnd || depth > INDENTED_LEVELS || (isOpening && depth === INDENTED_LEVELS);
+    if (isClosing) depth--;
+    if (isInLine) {
+      out[length++] = byte;
+      if (depth <= INDENTED_LEVELS && (byte === COMMA || byte === COLON)) out[length++] = BLANK;
     } else {
-      out[length++] = byte;
-      if (byte === COMMA) lineDepth = depth;
-      else if (byte === COLON && depth <= INDENTED_LEVELS) out[length++] = BLANK;
+      if (!isClosing) out[length++] = byte;
+      if (byte === COLON) out[length++] = BLANK;
+      else if (byte === COMMA || isOpening || isClosing) {
+        lines++;
+        out[length++] = NEWLINE;
+        for (let level = isOpening ? -1 : 0; level < depth; level++) out[length++] = BLANK;
+      }
+      if (isClosing) out[length++] = byte;
     }
-    if (lineDepth >= 0 && lineDepth <= INDENTED_LEVELS) {
-      lines++;
-      out[length++] = NEWLINE;
-      for (let level = 0; level < lineDepth; level++) out[length++] = BLANK;
-    }
-    if (byte === CLOSE_LIST || byte === CLOSE_RECORD) out[length++] = byte;
+    if (isOpening) depth++;
   }
   return { bytes: out.subarray(0, length), lines };
+}
+
+/** Returns the end of a list or object if it fits on a line; 0 otherwise. */
+function endOfShort(bytes: Uint8Array, start: number, end: number): number {
+  const limit = Math.min(end, start + MOST_SCANNED_BYTES);
+  let depth = 0;
+  let size = 0;
+  for (let at = start; at < limit && size <= LINE_BYTES; ) {
+    const byte = bytes[at] as number;
+    const after = byte === QUOTE ? afterShortText(bytes, at, limit) : at + 1;
+    if (byte > BLANK) size += after - at;
+    at = after;
+    if (byte === OPEN_LIST || byte === OPEN_RECORD) depth++;
+    else if ((byte === CLOSE_LIST || byte === CLOSE_RECORD) && --depth === 0) return size <= LINE_BYTES ? at : 0;
+  }
+  return 0;
+}
+
+function afterShortText(bytes: Uint8Array, start: number, limit: number): number {
+  for (let at = start + 1; at < limit; at++) {
+    if (bytes[at] === QUOTE) return at + 1;
+    if (bytes[at] === BACKSLASH) at++;
+  }
+  return limit;
 }
 
 /** Copies a text and returns its end; 0 if it has escapes that must be decoded. */

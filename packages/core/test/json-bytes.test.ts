@@ -11,7 +11,7 @@ import {
   spanValue,
   wholeSpan,
 } from "../src/json-bytes.js";
-import { indentedJson } from "../src/json-bytes-format.js";
+import { linedJson } from "../src/json-bytes-format.js";
 import { shrink, shrinkSpan } from "../src/shrink.js";
 
 const span = (text: string) => wholeSpan(Buffer.from(text));
@@ -93,16 +93,49 @@ describe("JSON as bytes", () => {
     expect([record, list, span('"x"'), span("1")].map(spanKind)).toEqual(["record", "list", "text", "other"]);
   });
 
-  it.each(VALID)("indents %s as JSON.stringify does", (text) => {
-    const indented = Buffer.from(indentedJson(span(text)).bytes).toString("utf8");
-    if (text.includes('"a":1,"a"') || text.includes("e+10")) expect(JSON.parse(indented)).toEqual(JSON.parse(text));
-    else expect(indented).toBe(JSON.stringify(JSON.parse(text), null, 1));
+  it.each(VALID)("keeps the value of %s in lines", (text) => {
+    const { bytes, lines } = linedJson(span(text));
+    const lined = Buffer.from(bytes).toString("utf8");
+    expect(JSON.parse(lined)).toEqual(JSON.parse(text));
+    expect(lined.split("\n")).toHaveLength(lines);
+  });
+
+  it("writes what is short on one line, and each part of the rest on its own", () => {
+    const value = {
+      total: 2,
+      items: [
+        { id: 1, tags: ["a", "b"] },
+        { id: 2, text: "x".repeat(250) },
+      ],
+      none: [],
+      last: { a: {} },
+    };
+    for (const text of [JSON.stringify(value), JSON.stringify(value, null, 4)]) {
+      expect(
+        Buffer.from(linedJson(span(text)).bytes)
+          .toString()
+          .split("\n"),
+      ).toEqual([
+        "{",
+        ' "total": 2,',
+        ' "items": [',
+        '  {"id": 1, "tags": ["a", "b"]},',
+        "  {",
+        '   "id": 2,',
+        `   "text": "${"x".repeat(250)}"`,
+        "  }",
+        " ],",
+        ' "none": [],',
+        ' "last": {"a": {}}',
+        "}",
+      ]);
+    }
   });
 
   it("does not multiply the size of deep values by indenting them", () => {
     const items = Array.from({ length: 1_000 }, () => "1").join(",");
     const text = `${"[".repeat(400)}${items}${"]".repeat(400)}`;
-    const { bytes: indented } = indentedJson(span(text));
+    const { bytes: indented } = linedJson(span(text));
     expect(indented.length).toBeLessThan(text.length * 2);
     expect(JSON.parse(Buffer.from(indented).toString())).toEqual(JSON.parse(text));
   });
@@ -146,10 +179,10 @@ describe("JSON as bytes", () => {
       expect(spanValue(fields.get("after") ?? whole)).toBe("x");
       expect([...fields.values()].slice(0, 2).map(countOf)).toEqual([3, 5_000]);
       expect([...itemsOf(fields.get("before") ?? whole)].map(spanValue)).toEqual(value.before);
-      const indented = indentedJson(whole);
-      const lines = JSON.stringify(value, null, 1);
-      expect(Buffer.from(indented.bytes).toString("utf8") === lines).toBe(true);
-      expect(indented.lines).toBe(lines.split("\n").length);
+      const lined = linedJson(whole);
+      const written = Buffer.from(lined.bytes).toString("utf8");
+      expect(JSON.parse(written)).toEqual(value);
+      expect(lined.lines).toBe(written.split("\n").length);
       expect(shrinkSpan(whole, 2_000)).toEqual(shrink(value, 2_000));
       const record = recordOfText("text", span(JSON.stringify(text)));
       expect(shrinkSpan(record, 1_000)).toEqual(shrink({ text }, 1_000));

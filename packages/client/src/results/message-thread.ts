@@ -10,9 +10,9 @@ import {
   decodedText,
   fieldOf,
   fieldsOf,
-  indentedJson,
   isRecord,
   itemsOf,
+  linedJson,
   type PathReading,
   readPath,
   type Segment,
@@ -201,11 +201,11 @@ function serializeBlock(block: Span): SerializedValue {
   return { bytes, id: contentIdOf(bytes), extension: isText ? "txt" : (subtype?.toLowerCase() ?? "bin"), lines: 1 };
 }
 
-/** A value that is just a text is stored as that text, and anything else as JSON with one line per part. */
+/** A value that is just a text is stored as that text, and anything else as JSON in lines. */
 function serialize(span: Span): SerializedValue {
   const text = onlyText(span);
   if (text === undefined) {
-    const { bytes, lines } = indentedJson(span);
+    const { bytes, lines } = linedJson(span);
     return { bytes, id: contentIdOf(bytes), extension: "json", lines };
   }
   const { bytes } = decodedText(text);

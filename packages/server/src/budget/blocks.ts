@@ -12,7 +12,7 @@ import {
   type SerializedValue,
 } from "@trunkline/core";
 import type { ContentBlock } from "../interfaces/operation.js";
-import { storeValue } from "./stored-value.js";
+import { serializeValue, storeValue } from "./stored-value.js";
 import { countTokens } from "./tokens.js";
 
 /** Maximum base64 characters of a block that is sent. */
@@ -298,9 +298,7 @@ class LeftOut {
   /** Stores the blocks without their own handle under a shared one. */
   async keepTogether(blocks: readonly ContentBlock[]): Promise<Handle> {
     if (blocks.length === 0) return {};
-    const text = JSON.stringify(blocks, null, 1);
-    const serialized = () => serialize(Buffer.from(text), "json");
-    return await this.keep({ size: text.length, isText: true, serialized }, "blocks");
+    return await this.keep({ size: 0, isText: true, serialized: () => serializeValue(blocks) }, "blocks");
   }
 
   /** The same for the blocks of one step, some of which are large. */

@@ -1,14 +1,15 @@
-// How values are stored: a text as is, anything else as JSON with one line per part, so that line ranges, patterns and
-// search work on it.
+// How values are stored: a text as is, anything else as JSON in lines, so that line ranges, patterns and search work on
+// it.
 import {
   type ContentId,
   type ContentStore,
   contentIdOf,
   isRecord,
   LargeValue,
+  linedJson,
   type SerializedValue,
+  wholeSpan,
 } from "@trunkline/core";
-import { isDeeperThan } from "@trunkline/protocol";
 
 /** The collection for stored values. The store deletes its documents after seven days. */
 export const RESULTS_COLLECTION = "results";
@@ -16,18 +17,18 @@ export const RESULTS_COLLECTION = "results";
 /** Field names that tools use for a result that is a single text. */
 const TEXT_FIELDS: ReadonlySet<string> = new Set(["text", "content", "result"]);
 
-/** Indenting a deeper value would multiply its size. */
-const MOST_INDENTED_LEVELS = 20;
-
 /** Serializes a value. A value that is just a text is stored as that text. */
 export async function serializeValue(value: unknown): Promise<SerializedValue> {
   if (value instanceof LargeValue) return await value.serialized();
   const text = textOf(value);
-  const indent = isDeeperThan(value, MOST_INDENTED_LEVELS) ? 0 : 1;
-  const bytes = new TextEncoder().encode(text ?? JSON.stringify(value, null, indent) ?? "null");
+  if (text === undefined) {
+    const { bytes, lines } = linedJson(wholeSpan(new TextEncoder().encode(JSON.stringify(value) ?? "null")));
+    return { bytes, id: contentIdOf(bytes), extension: "json", lines };
+  }
+  const bytes = new TextEncoder().encode(text);
   let lines = 1;
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) lines++;
-  return { bytes, id: contentIdOf(bytes), extension: text === undefined ? "json" : "txt", lines };
+  return { bytes, id: contentIdOf(bytes), extension: "txt", lines };
 }
 
 function textOf(value: unknown): string | undefined {

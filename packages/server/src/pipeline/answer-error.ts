@@ -44,14 +44,21 @@ function pathTo(parameter: string, step: string | undefined): string {
   return parameter === "op" ? `${step}.op` : `${step}.params.${parameter}`;
 }
 
+/** A server reports wrong parameters in its own words, without a code. Other failures need no hint about them. */
+const ABOUT_PARAMETERS =
+  /-32602|\b(?:arguments?|parameters?|propert(?:y|ies)|required|expected|invalid|missing|schema)\b/i;
+
 /** Converts a failure reported by an upstream tool. */
 export function upstreamFailure(value: unknown, place: ErrorPlace): AnswerError {
   const said = isRecord(value) && typeof value.text === "string" ? value.text : undefined;
   const isAll = said !== undefined && Object.keys(value as object).length === 1;
+  const message = said === undefined || said === "" ? `${place.op ?? "The tool"} failed.` : shortened(said);
   return {
     code: "UPSTREAM",
-    message: said === undefined || said === "" ? `${place.op ?? "The tool"} failed.` : shortened(said),
-    hint: `describe {"target": "${place.op ?? ""}"} shows its parameters.`,
+    message,
+    ...(ABOUT_PARAMETERS.test(message)
+      ? { hint: `describe {"target": "${place.op ?? ""}"} shows its parameters.` }
+      : {}),
     ...(place.stepIndex === undefined ? {} : { stepIndex: place.stepIndex }),
     ...(isAll ? {} : { details: value }),
   };

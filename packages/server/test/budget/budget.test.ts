@@ -303,5 +303,14 @@ describe("a stored value", () => {
     expect(JSON.parse(await read({ id: "a" }))).toEqual({ id: "a" });
     expect(JSON.parse(await read({ text: "a", more: 1 }))).toEqual({ text: "a", more: 1 });
     expect(JSON.parse(await read([1, 2]))).toEqual([1, 2]);
+    expect(JSON.parse(await read(undefined))).toBeNull();
+  });
+
+  it("has one line for each item of a table", async () => {
+    const { bytes, lines } = await serializeValue({ total: 300, results: rows(300) });
+    const written = new TextDecoder().decode(bytes).split("\n");
+    expect(written).toHaveLength(lines);
+    const row = written.find((line) => line.includes("/src/module-123/")) ?? "";
+    expect(JSON.parse(row.replace(/,$/, ""))).toEqual(rows(300)[123]);
   });
 });
