@@ -246,7 +246,9 @@ describe("trunkline serve --http and its output", () => {
     const child = place.start(["serve", "--http", "--port", "0"], { env });
     const ended = outcomeOf(child);
     const { input: welcome = "" } = await seen(child.stderr, /listening at (\S+)[\s\S]*Ctrl-C/);
-    expect(welcome).toMatch(/tools +query, execute, session: \d+ tokens for the model/);
+    expect(welcome).toMatch(
+      /tools +query, execute, session: \d+ tokens for the model of a new client; `trunkline stats`/,
+    );
     expect(welcome).toMatch(/servers +hello/);
     expect(welcome).toContain(join(place.home, ".trunkline", "store"));
     expect(welcome).not.toContain(token);

@@ -233,9 +233,8 @@ class TrunklineService implements Service {
   async instructions(caller: Caller): Promise<string> {
     if (this.#auto === undefined) return this.#instructions;
     const decision = await this.#auto.begin(caller);
-    const { shape } = decision;
-    const isListed = shape === "direct" || shape === "lean";
-    return autoInstructions(shape, this.#names, isListed ? "" : await this.#serverLines(decision));
+    const lines = decision.shape === "direct" ? "" : await this.#serverLines(decision);
+    return autoInstructions(decision.shape, this.#names, lines);
   }
 
   async previewSurface(
@@ -402,10 +401,10 @@ class TrunklineService implements Service {
   }
 
   /** Names the servers with tools that the client's list does not show. */
-  async #serverLines({ favourites, signed }: SurfaceDecision): Promise<string> {
+  async #serverLines({ servers: listed, favourites, signed }: SurfaceDecision): Promise<string> {
     try {
       const isHidden = ({ server, tool }: { server: string; tool: string }) =>
-        !favourites.has(`${server}.${tool}`) && !signed.has(`${server}.${tool}`);
+        !listed.has(server) && !favourites.has(`${server}.${tool}`) && !signed.has(`${server}.${tool}`);
       const servers = await this.#upstreams.servers();
       return serverLines(servers.filter(({ tools }) => tools?.some(isHidden) ?? true));
     } catch (error) {

@@ -37,7 +37,10 @@ export function instructionsFor(surface: Exclude<SurfaceKind, "auto">, names: To
 const FINDING =
   'query reads and execute writes, in a document store and with every tool of the connected MCP servers. Find a tool with query {"steps": [{"op": "describe", "params": {"find": "what it does"}}]}, then run it as {"op": "server.tool", "params": {…}}. A truncated answer has a hash, which get, grep and search accept.';
 
-/** The instructions for a client whose tools `auto` has decided. `servers` says what there is to find. */
+/** These servers have never been connected, so there is nothing to find yet. */
+const UNLISTED = 'The tools of these servers are not listed; describe {"target": "server"} lists them.';
+
+/** The instructions for a client whose tools `auto` has decided. `servers` says what there is to find besides. */
 export function autoInstructions(shape: SurfaceShape, names: ToolNaming, servers: string): string {
   switch (shape) {
     case "composite":
@@ -47,7 +50,7 @@ export function autoInstructions(shape: SurfaceShape, names: ToolNaming, servers
     case "direct":
       return `${DIRECT[names]} ${BESIDE}`;
     case "lean":
-      return `${DIRECT[names]} ${LEAN} ${BESIDE}`;
+      return withServers(`${DIRECT[names]} ${LEAN} ${BESIDE}${servers === "" ? "" : ` ${UNLISTED}`}`, servers);
   }
 }
 

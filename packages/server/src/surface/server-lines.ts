@@ -27,7 +27,7 @@ interface About {
 /** Returns the lines about these servers; empty if there is none. */
 export function serverLines(servers: readonly KnownServer[]): string {
   const usable = servers
-    .filter(({ status }) => status.state !== "disabled" && status.state !== "untrusted")
+    .filter(({ status, tools }) => status.state !== "disabled" && status.state !== "untrusted" && tools?.length !== 0)
     .map(aboutOf);
   if (usable.length === 0) return "";
   return usable.length <= MOST_LINES ? lineEach(usable) : lineForAll(usable);

@@ -395,4 +395,13 @@ describe("the instructions", () => {
     expect(instructions).toContain("Servers:\ndocs: page, author\nmail");
     expect(await under.service.instructions?.(testCaller({ name: "claude-code 2" }))).not.toContain("Servers:");
   });
+
+  it("name the servers that are not connected yet beside the listed tools", async () => {
+    define("docs", ["lookup"]);
+    await visit("docs");
+    await using under = auto(["docs", "mail"]);
+    expect(await under.service.instructions?.(testCaller())).toMatch(/are not listed.*\nServers:\nmail$/);
+    await using known = auto(["docs"]);
+    expect(await known.service.instructions?.(testCaller())).not.toContain("not listed");
+  });
 });

@@ -45,6 +45,7 @@ describe("serverLines", () => {
     const servers = [
       await server("files", ["read_text_file", "list_directory", "move_file"]),
       await server("new", undefined),
+      await server("empty", []),
       await server("off", ["read_page"], "disabled"),
       await server("strange", ["read_page"], "untrusted"),
     ];

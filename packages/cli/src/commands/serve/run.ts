@@ -129,7 +129,7 @@ async function serveHttp(app: App, options: ServeOptions): Promise<void> {
   try {
     const { welcome } = await import("./welcome.js");
     const token = await shownToken(context, { principals, environmentToken });
-    context.note(await welcome(app, { url, localUrl, token }));
+    context.note(await welcome(app, { url, localUrl, isAuto: options.surface === "auto", token }));
     // Shown once, to the person who starts the server, and never in a log.
     if (principals !== undefined) redactor.add(principals.token);
     await new Promise<void>((resolve) => {

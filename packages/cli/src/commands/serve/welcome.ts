@@ -13,11 +13,13 @@ export interface Listening {
   readonly url: string;
   /** For this machine. */
   readonly localUrl: string;
+  /** Whether each client may see other tools. */
+  readonly isAuto: boolean;
   /** The token as clients send it, and as a shell gets it; undefined if none is required. */
   readonly token: { readonly value: string; readonly inShell: string } | undefined;
 }
 
-export async function welcome(app: App, { url, localUrl, token }: Listening): Promise<string> {
+export async function welcome(app: App, { url, localUrl, isAuto, token }: Listening): Promise<string> {
   const service = await app.service();
   const listed = await service.handle("tools/list", {}, await app.exchange("trunkline", { trusted: true }));
   const tools = Array.isArray(listed.tools) ? listed.tools.filter(isRecord) : [];
@@ -25,10 +27,11 @@ export async function welcome(app: App, { url, localUrl, token }: Listening): Pr
   const { servers } = await app.config();
   const enabled = servers.filter(({ disabled, trusted }) => !disabled && trusted).map(({ name }) => printable(name));
   const headers = token === undefined ? {} : { headers: { Authorization: `Bearer ${token.value}` } };
+  const clients = isAuto ? " of a new client; `trunkline stats` shows what each gets" : "";
   const entry = { mcpServers: { trunkline: { type: "http", url, ...headers } } };
   return `trunkline ${app.context.version} is listening at ${url}
 
-  tools      ${shownNames(tools.map(({ name }) => printable(String(name))))}: ${quantity(tokens, "token")} for the model
+  tools      ${shownNames(tools.map(({ name }) => printable(String(name))))}: ${quantity(tokens, "token")} for the model${clients}
   servers    ${enabled.length === 0 ? "none; add some with `trunkline servers add` or `trunkline import`" : shownNames(enabled)}
   store      ${app.storeFolder}
   for agents ${JSON.stringify(entry)}
