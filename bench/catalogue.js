@@ -19,6 +19,20 @@ export function readCatalogue(file) {
   return JSON.parse(readFileSync(file, "utf8")).tools;
 }
 
+/**
+ * Reads the catalogue as `find` ranks it.
+ * @param {string} file
+ */
+export function readCandidates(file) {
+  return readCatalogue(file).map(({ server, tool, description, inputSchema: schema }) => ({
+    name: `${server}.${tool}`,
+    server,
+    tool,
+    description,
+    schema,
+  }));
+}
+
 /** Reads the catalogue, grouped by server. @param {string} file @returns {Listed[]} */
 export function readServers(file) {
   /** @type {Map<string, Listed>} */

@@ -39,10 +39,13 @@ try {
 }
 
 async function load(): Promise<Model> {
-  const [weights, definition] = await Promise.all([readPinned(setup.weights), readPinned(setup.tokenizer)]);
-  const tokenizer = createTokenizer(parseJson(definition.toString("utf8")));
-  // Native code: loaded here, so a load failure is reported as an answer.
+  const reading = Promise.all([readPinned(setup.weights), readPinned(setup.tokenizer)]);
+  // Reported when it is awaited, even if the native code cannot be loaded either.
+  reading.catch(() => {});
+  // Native code: loaded here, so a load failure is reported as an answer, and while the files are being read.
   const { InferenceSession, Tensor } = await import("onnxruntime-node");
+  const [weights, definition] = await reading;
+  const tokenizer = createTokenizer(parseJson(definition.toString("utf8")));
   const session = await InferenceSession.create(weights, {
     intraOpNumThreads: setup.threads,
     interOpNumThreads: 1,
