@@ -93,7 +93,7 @@ const gain = (grades) => grades.reduce((sum, grade, at) => sum + (2 ** grade - 1
 /**
  * The figures of one question, from 0 to 1.
  * @param {Question} question
- * @param {Candidates} found best first
+ * @param {readonly { name: string, server?: string | undefined, tool: string }[]} found best first
  * @param {Candidates} all
  * @returns {Record<string, number>}
  */
@@ -102,7 +102,7 @@ function figuresOf({ needs, relevance, tools }, found, all) {
   const names = top.map(({ name }) => name);
   if (tools !== undefined) {
     const servers = tools.map((tool) => all.filter((each) => each.tool === tool).map(({ server }) => server));
-    const hits = servers.map((any) => top.some(({ server }) => any.includes(server)));
+    const hits = servers.map((any) => top.some(({ server = "" }) => any.includes(server)));
     return {
       "a right server @5": Number(hits.includes(true)),
       "share of right servers @5": share(hits),

@@ -40,6 +40,7 @@ const ABBREVIATIONS = `
   lib library
   libs libraries
   loc location
+  md markdown
   mr merge request
   msg message
   msgs messages
@@ -70,6 +71,7 @@ const ABBREVIATIONS = `
   temp temperature
   temps temperatures
   ts typescript
+  txt text
   tz timezone
   util utility
   utils utilities

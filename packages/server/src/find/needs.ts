@@ -21,5 +21,6 @@ export function needsOf(question: string): string[] {
     } else short = text;
     if (needs.length === MOST_NEEDS) break;
   }
+  if (short !== "" && needs.length > 0) needs.push(`${needs.pop()} ${short}`);
   return needs.length > 1 ? needs : [];
 }

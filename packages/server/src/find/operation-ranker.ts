@@ -5,6 +5,7 @@ import { Vectors } from "./kept-vectors.js";
 import { KeywordIndex } from "./keyword-index.js";
 import { type NameForms, namedBy, nameForms } from "./named.js";
 import { needsOf } from "./needs.js";
+import { plainQuestion } from "./plain-question.js";
 import { synonymsOf } from "./synonyms.js";
 import { wordsOf } from "./words.js";
 
@@ -53,6 +54,9 @@ const USE_WEIGHT = 0.03;
 /** Results below this fraction of the best score are unrelated to the question. */
 const LEAST_OF_BEST = 0.15;
 
+/** A longer text is not a question. In characters. */
+const LONGEST_QUESTION = 4000;
+
 const NOTICES = {
   pending: "Matched by words only: the tools are still being indexed by meaning. Ask again in a moment.",
   failed: "Matched by words only: the embedding model is not available.",
@@ -89,11 +93,12 @@ export class Ranker<C extends Candidate> {
     const { weightOf, signal } = options;
     this.warmUp();
     const index = this.#indexOf(candidates);
-    const parts = [question, ...needsOf(question)];
+    const asked = plainQuestion(question.slice(0, LONGEST_QUESTION));
+    const parts = [asked, ...needsOf(asked)];
     const words = parts.map((part) => wordScores(part, index.keyword));
     const { meaning, notice } = await this.#meaning(parts, index, signal);
     const [whole, ...needs] = words.map((scores, at) => fused(scores, meaning?.[at]));
-    const named = namedBy(question);
+    const named = namedBy(question.slice(0, LONGEST_QUESTION));
     const scored = candidates.map((candidate, at) => {
       const need = needs.reduce((most, scores) => Math.max(most, scores[at] ?? 0), 0);
       const fit = (whole?.[at] ?? 0) + NEED_WEIGHT * need;

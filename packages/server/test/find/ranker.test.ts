@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Candidate } from "../../src/find/candidate-texts.js";
 import { needsOf } from "../../src/find/needs.js";
 import { Ranker } from "../../src/find/operation-ranker.js";
+import { plainQuestion } from "../../src/find/plain-question.js";
 
 function tool(name: string, description: string, params: readonly string[] = []): Candidate {
   const [server = "", tool = ""] = name.split(".");
@@ -109,12 +110,36 @@ describe("a question in words", () => {
   });
 });
 
+describe("values in a question", () => {
+  it.each([
+    ["save it in ~/reports/weather/june.md.", "save it in md file."],
+    ["read C:\\docs\\a.txt and ./src/index.ts", "read txt file and ts file"],
+    ["list ~/pdf", "list folder"],
+    ["see https://example.org/a?b=1, and write to ada@example.org", "see URL, and write to email address"],
+    ["who owns www.example.org", "who owns website"],
+    ["24/7 and/or 1.5 of them", "24/7 and/or 1.5 of them"],
+  ])("%s becomes %s", (question, plain) => {
+    expect(plainQuestion(question)).toBe(plain);
+  });
+
+  it("do not match tools by accident", async () => {
+    expect((await names("read the rows of ~/issues/create_issue/forecast.xlsx"))[0]).toBe("sheets.read_sheet");
+  });
+});
+
 describe("the needs of a task", () => {
   it("are its parts, if each says enough", () => {
     expect(needsOf("Read the sales sheet, plot it as a bar chart and save a picture.")).toEqual([
       "Read the sales sheet",
       "plot it as a bar chart",
       "save a picture",
+    ]);
+  });
+
+  it("include what follows the last one", () => {
+    expect(needsOf("Create a report about sales, then send it to Ada. Use slack")).toEqual([
+      "Create a report about sales",
+      "then send it to Ada Use slack",
     ]);
   });
 
