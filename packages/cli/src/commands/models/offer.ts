@@ -12,8 +12,8 @@ import { pullModels } from "./run.js";
 export async function offerModel(context: CommandContext): Promise<void> {
   const { home } = context;
   if (!isAtTerminal(context) || (await isModelDeclined(home)) || (await searchModelState(context)) === "ready") return;
-  context.note("Your agent finds tools and documents by meaning with a small model. It runs on this machine and");
-  context.note("sends nothing anywhere. The model is 23 MB; the program that runs it is 25 to 90 MB.");
+  context.note("Search by meaning, for tools and documents, needs a model that runs on this");
+  context.note("machine and sends nothing anywhere: 23 MB, and 25 to 90 MB to run it.");
   if (!(await askYesNo(context, "Download it now with npm?"))) {
     await declineModel(home);
     context.note("Without it, search finds words. `trunkline models pull` downloads it later.");
