@@ -12,8 +12,10 @@ import { wordsOf } from "./words.js";
 interface Ranking<C> {
   readonly method: "hybrid" | "keyword";
   readonly ranked: readonly { readonly candidate: C; readonly score: number }[];
-  /** Why meaning was not used. */
+  /** Why meaning was not used, although there is a model. */
   readonly notice?: string;
+  /** Whether there is no model. */
+  readonly lacksModel?: boolean;
 }
 
 interface RankerOptions {
@@ -96,7 +98,7 @@ export class Ranker<C extends Candidate> {
     const asked = plainQuestion(question.slice(0, LONGEST_QUESTION));
     const parts = [asked, ...needsOf(asked)];
     const words = parts.map((part) => wordScores(part, index.keyword));
-    const { meaning, notice } = await this.#meaning(parts, index, signal);
+    const { meaning, notice, lacksModel } = await this.#meaning(parts, index, signal);
     const [whole, ...needs] = words.map((scores, at) => fused(scores, meaning?.[at]));
     const named = namedBy(question.slice(0, LONGEST_QUESTION));
     const scored = candidates.map((candidate, at) => {
@@ -117,6 +119,7 @@ export class Ranker<C extends Candidate> {
       method: meaning === undefined ? "keyword" : "hybrid",
       ranked,
       ...(notice === undefined ? {} : { notice }),
+      ...(lacksModel ? { lacksModel } : {}),
     };
   }
 
@@ -146,10 +149,10 @@ export class Ranker<C extends Candidate> {
     parts: readonly string[],
     { texts }: Index<C>,
     signal: AbortSignal | undefined,
-  ): Promise<{ meaning?: readonly Float64Array[]; notice?: string }> {
+  ): Promise<{ meaning?: readonly Float64Array[]; notice?: string; lacksModel?: boolean }> {
     try {
       const known = await this.#vectors.of(texts, { waitMs: this.#options.waitMs ?? 0, signal });
-      if (known === "no model") return {};
+      if (known === "no model") return { lacksModel: true };
       if (known === "pending" || known === "failed") return { notice: NOTICES[known] };
       const embedder = await this.#vectors.open();
       const asked = (await embedder?.embed(parts, signal === undefined ? {} : { signal })) ?? [];

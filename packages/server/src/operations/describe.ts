@@ -1,6 +1,7 @@
 // `describe`: what can be done, in as few words as possible, with schemas only on request.
 import type { HeldEntry } from "@trunkline/client";
 import { isTrunklineError, nearestNames, param, printable, TrunklineError } from "@trunkline/core";
+import type { Caller } from "../interfaces/exchange.js";
 import type { Operation } from "../interfaces/operation.js";
 import type { KnownServer } from "../upstreams/kept-tools.js";
 import type { Upstreams } from "../upstreams/upstreams.js";
@@ -47,7 +48,7 @@ export function describeOperation(options: DescribeOptions): Operation {
         });
       }
       const page = { limit, cursor, signal };
-      if (find !== undefined) return await describer.find(find, page, exchange.caller.principal);
+      if (find !== undefined) return await describer.find(find, page, exchange.caller);
       return target === undefined ? await describer.overview(page) : await describer.target(target, page);
     },
   });
@@ -99,9 +100,9 @@ class Describer {
     return await this.#toolCard(target, owner.status.name);
   }
 
-  async find(question: string, page: Page, principal: string): Promise<unknown> {
+  async find(question: string, page: Page, caller: Caller): Promise<unknown> {
     const { signal } = page;
-    const { method, ranked, notice, notConnected } = await this.#finder.find(question, { principal, signal });
+    const { method, ranked, notice, notConnected } = await this.#finder.find(question, { caller, signal });
     const { items, cursor } = pageOf(ranked, { ...page, limit: page.limit ?? FOUND });
     return {
       operations: items.map(({ line, schema, outputSchema }) => ({

@@ -73,7 +73,7 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
     upstreams,
     own: () => [...builtin, ...actions],
     connect,
-    embedder: async () => await backends.embedder?.(),
+    embedder: backends.embedder === undefined ? undefined : async () => await backends.embedder?.(),
     usage: options.usage,
     cacheFolder,
     waitMs: options.findWaitMs,

@@ -2,6 +2,7 @@
 import { abortError, type Embedder, type Logger, type SourcedTool, sleep } from "@trunkline/core";
 import type { Candidate } from "../find/candidate-texts.js";
 import type { Ranker } from "../find/operation-ranker.js";
+import type { Caller } from "../interfaces/exchange.js";
 import type { Operation, OperationKind } from "../interfaces/operation.js";
 import type { ToolUsage } from "../journal/tool-usage.js";
 import type { KnownServer } from "../upstreams/kept-tools.js";
@@ -14,7 +15,8 @@ interface FinderOptions {
   readonly own: () => readonly Operation[];
   /** Connects one server. Throws the reason if it is unavailable. */
   readonly connect: (server: string, signal: AbortSignal | undefined) => Promise<void>;
-  readonly embedder: () => Promise<Embedder | undefined>;
+  /** Absent if nothing can be installed that searches by meaning. */
+  readonly embedder?: (() => Promise<Embedder | undefined>) | undefined;
   /** What was used before comes first among equals. */
   readonly usage?: Pick<ToolUsage, "load" | "weightOf"> | undefined;
   readonly cacheFolder: string | undefined;
@@ -49,6 +51,11 @@ const CONNECTED_AT_ONCE = 8;
 /** Servers connect and change in groups; the index follows when they are quiet. */
 const QUIET_MS = 1000;
 
+const NO_MODEL =
+  "Matched by words only: the model for search by meaning is not installed. The user can run: trunkline models pull";
+/** The clients that were told longest ago are told again beyond this number. */
+const MOST_TOLD = 1000;
+
 export class ToolFinder {
   readonly #options: FinderOptions;
   #ranker: Ranker<Findable> | undefined;
@@ -58,23 +65,37 @@ export class ToolFinder {
   #connecting: Promise<void> | undefined;
   #quiet: NodeJS.Timeout | undefined;
   #indexing: Promise<void> = Promise.resolve();
+  /** The clients that know that there is no model. */
+  readonly #told = new Set<string>();
   readonly #closing = new AbortController();
 
   constructor(options: FinderOptions) {
     this.#options = options;
   }
 
-  async find(question: string, { principal, signal }: { principal: string; signal: AbortSignal }): Promise<Finding> {
-    const { upstreams, usage } = this.#options;
+  async find(question: string, { caller, signal }: { caller: Caller; signal: AbortSignal }): Promise<Finding> {
+    const { upstreams, usage, embedder } = this.#options;
     const ranker = await this.#openRanker();
     // Both take a while, and are needed only at the end.
     ranker.warmUp();
     void usage?.load();
     const notConnected = await this.#connectUnknown(signal);
     const candidates = this.#findableOf(await upstreams.servers());
-    const weightOf = (name: string) => usage?.weightOf(name, principal) ?? 0;
-    const { method, ranked, notice } = await ranker.rank(question, candidates, { weightOf, signal });
+    const weightOf = (name: string) => usage?.weightOf(name, caller.principal) ?? 0;
+    const { method, ranked, lacksModel, ...rest } = await ranker.rank(question, candidates, { weightOf, signal });
+    const isToldNow = lacksModel && embedder !== undefined && this.#isNewTo(caller);
+    const notice = isToldNow ? NO_MODEL : rest.notice;
     return { method, ranked: ranked.map(({ candidate }) => candidate), notice, notConnected };
+  }
+
+  /** Whether a client has not been told yet that there is no model: once per session is enough. */
+  #isNewTo({ lasting, id, principal, name }: Caller): boolean {
+    const key = JSON.stringify(lasting ? [id] : [principal, name]);
+    if (this.#told.has(key)) return false;
+    this.#told.add(key);
+    const [oldest] = this.#told;
+    if (this.#told.size > MOST_TOLD && oldest !== undefined) this.#told.delete(oldest);
+    return true;
   }
 
   /** The tools of servers have changed: updates the index in the background, if there is a model. */

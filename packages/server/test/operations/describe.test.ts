@@ -311,6 +311,24 @@ describe("describe {find}", () => {
     expect(await names("other")).toEqual(["forge.c_report", "forge.a_report", "forge.b_report"]);
   });
 
+  it("says once per client that the model is not installed", async () => {
+    await using bench = await openBench({ ...servers, embedder: "not installed", findWaitMs: 60_000 });
+    const ask = async (caller: Parameters<typeof exchangeOf>[0]) =>
+      ((await bench.run("describe", { find: "pull request" }, exchangeOf(caller))) as Found).notice;
+    const [one, other] = [{ caller: { id: "1" } }, { caller: { id: "2" } }];
+    expect(await ask(one)).toContain("trunkline models pull");
+    expect(await ask(one)).toBeUndefined();
+    expect(await ask(other)).toContain("trunkline models pull");
+    const stateless = (id: string) => ({ caller: { id, lasting: false, principal: "ci", name: "agent 1.0" } });
+    expect(await ask(stateless("3"))).toContain("trunkline models pull");
+    expect(await ask(stateless("4"))).toBeUndefined();
+  });
+
+  it("does not suggest the model to a program that cannot use one", async () => {
+    await using bench = await openBench(servers);
+    expect(((await bench.run("describe", { find: "pull request" })) as Found).notice).toBeUndefined();
+  });
+
   it("falls back to keywords if the model fails", async () => {
     const embedder: Embedder = {
       model: "failing",

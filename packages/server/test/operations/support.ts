@@ -102,7 +102,7 @@ export interface Bench extends AsyncDisposable {
 
 export async function openBench(
   options: Partial<RegistryOptions> &
-    RunnerOptions & { servers?: readonly ServerDefinition[]; embedder?: Embedder } = {},
+    RunnerOptions & { servers?: readonly ServerDefinition[]; embedder?: Embedder | "not installed" } = {},
 ): Promise<Bench> {
   const { servers = [], embedder, policies, ...rest } = options;
   const workspace = await realpath(await mkdtemp(join(tmpdir(), "trunkline-operations-")));
@@ -118,7 +118,7 @@ export async function openBench(
       hub ??= openHub(configOf(servers), { lazy: true });
       return hub;
     },
-    ...(embedder === undefined ? {} : { embedder: async () => embedder }),
+    ...(embedder === undefined ? {} : { embedder: async () => (embedder === "not installed" ? undefined : embedder) }),
   };
   const registry = createRegistry({ backends, workspace, ...rest });
   const run = createRunner({ policies });
