@@ -56,6 +56,7 @@ describe("doctor on what agents see", () => {
         { tool: "hello.hello", why: "used", uses: 4 },
         { tool: "hello.repeat", why: "configured", uses: 0 },
       ],
+      signatures: [],
       unmatched: ["hello.gone", "away.*"],
     });
   });
@@ -77,9 +78,9 @@ describe("stats on what agents saw", () => {
     await served.end();
     const { stdout } = await place.run(["stats"]);
     expect(stdout).toMatch(/^client +surface +lists +tokens +saved on direct +on composite$/m);
-    expect(stdout).toMatch(/^tester 1\.0 +composite \+ favourites +1 +\d+ +-?\d+ +\d+$/m);
+    expect(stdout).toMatch(/^tester 1\.0 +composite \+ favourites \+ signatures +1 +\d+ +-?\d+ +\d+$/m);
     expect(stdout).toMatch(
-      /^tester 1\.0: composite \+ favourites, because all tools together cost \d+ tokens, more than 0\.$/m,
+      /^tester 1\.0: composite \+ favourites \+ signatures, because all tools together cost \d+ tokens, more than 0\.$/m,
     );
     expect(stdout).toContain("With composite, 1 tool would have needed a search of about 400 tokens each.");
     const { surfaces, direct } = JSON.parse((await place.run(["stats", "--json"])).stdout);

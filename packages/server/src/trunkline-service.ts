@@ -153,7 +153,9 @@ class TrunklineService implements Service {
       onOutcome: ({ server, name }, { blocks, isError }, { exchange }) => {
         if (server === undefined) return;
         this.#resources.routes.note(server, blocks);
-        if (isError !== true) options.usage?.note(name, exchange.caller.principal);
+        if (isError === true) return;
+        options.usage?.note(name, exchange.caller.principal);
+        this.#lists?.used(server, name, exchange.caller);
       },
     });
     this.#registry = createRegistry({
@@ -357,7 +359,6 @@ class TrunklineService implements Service {
     if (own === echoTool) return this.#noted(name, exchange, () => own.call(args as Params, exchange));
     if (own !== undefined) return own.call(args as Params, exchange);
     if (this.#direct !== undefined) {
-      this.#lists?.called(name, exchange.caller);
       return this.#direct.call(name, args, exchange);
     }
     const known = `Available: ${this.#listed.map(({ definition }) => definition.name).join(", ")}.`;
@@ -383,9 +384,9 @@ class TrunklineService implements Service {
     const { caller } = exchange;
     const auto = await this.#auto?.list(exchange);
     const list = auto?.list ?? (await this.#directList(exchange));
-    // A list that a person reads, such as the banner of `serve --http`, costs no tokens.
-    if (caller.trusted !== true) this.#lists?.add(caller, list, auto?.decision);
     const { tools } = list;
+    // A list that a person reads, such as the banner of `serve --http`, costs no tokens.
+    if (caller.trusted !== true) this.#lists?.add(caller, tools, auto?.decision);
     return auto !== undefined && caller.era === "modern" ? { tools, ttlMs: LIST_TTL_MS } : { tools };
   }
 

@@ -14,9 +14,9 @@ import { leanDefinition } from "./lean-definition.js";
 import { type SheetTool, sheetSignature, withSheet } from "./signature-sheet.js";
 import {
   decideSurface,
-  SURFACE_NAMES,
   type SurfaceDecision,
   type SurfaceSettings,
+  surfaceName,
   withUsedTools,
 } from "./surface-decision.js";
 
@@ -77,6 +77,8 @@ export interface AutoList {
 export interface SurfacePreview {
   readonly surface: string;
   readonly reason: string;
+  /** The tools whose signatures are in our own descriptions, as `<server>.<tool>`. */
+  readonly signed: readonly string[];
   /** As `<server>.<tool>`, why each is one, and how it was used. */
   readonly favourites: readonly {
     readonly name: string;
@@ -122,12 +124,13 @@ export class AutoSurface {
 
   /** What a client of this name would get if its session began now. */
   async preview(caller: Pick<Caller, "name" | "capabilities" | "principal">): Promise<SurfacePreview> {
-    const { shape, reason, favourites } = await this.#decision(caller, await this.#known());
+    const decision = await this.#decision(caller, await this.#known());
     const uses = this.#options.usage?.uses(caller.principal);
     return {
-      surface: SURFACE_NAMES[shape],
-      reason,
-      favourites: [...favourites].map(([name, why]) => ({ name, why, uses: uses?.get(name) })),
+      surface: surfaceName(decision),
+      reason: decision.reason,
+      signed: [...decision.signed],
+      favourites: [...decision.favourites].map(([name, why]) => ({ name, why, uses: uses?.get(name) })),
     };
   }
 

@@ -1,18 +1,18 @@
-// Counts what tool lists cost and, under `auto`, what they save: a tool that is listed needs no search.
+// Counts what tool lists cost and, under `auto`, what they save: a tool that is listed or signed needs no search.
 import type { Caller } from "../interfaces/exchange.js";
 import type { ServedTool } from "../interfaces/served-tool.js";
 import type { TokenAccount } from "../journal/journal.js";
 import type { SentList } from "../journal/surface-totals.js";
-import { SURFACE_NAMES, type SurfaceDecision } from "./surface-decision.js";
+import { type SurfaceDecision, surfaceName } from "./surface-decision.js";
 
 type Definitions = readonly ServedTool["definition"][];
 
 /** What a client was listed last. */
 interface Shown {
   readonly list: SentList;
-  readonly upstream: Definitions;
-  /** The listed upstream tools that it has not called yet. */
-  readonly uncalled: Set<string>;
+  readonly decision: SurfaceDecision;
+  /** The tools that it has used. */
+  readonly used: Set<string>;
 }
 
 export class ListAccount {
@@ -27,36 +27,34 @@ export class ListAccount {
     this.#own = own;
   }
 
-  /** Counts a list. `upstream` are those of the tools that are not our own. */
-  add(
-    caller: Caller,
-    { tools, upstream }: { readonly tools: Definitions; readonly upstream: Definitions },
-    decision: SurfaceDecision | undefined,
-  ): void {
+  add(caller: Caller, tools: Definitions, decision: SurfaceDecision | undefined): void {
     const text = this.#textOf(tools);
     if (decision === undefined || this.#account.addList === undefined) {
       this.#account.add("surface", text);
       return;
     }
-    const { shape, reason, fullTokens: direct } = decision;
-    const isSearched = shape === "direct";
+    const { reason, fullTokens: direct } = decision;
+    const isSearched = decision.shape === "direct";
     const list = {
       client: caller.name,
-      surface: SURFACE_NAMES[shape],
+      surface: surfaceName(decision),
       reason,
       composite: this.#textOf(this.#own),
       direct,
       isSearched,
     };
     this.#account.addList(text, list);
-    if (isSearched || this.#shown.get(keyOf(caller))?.upstream === upstream) return;
-    this.#shown.set(keyOf(caller), { list, upstream, uncalled: new Set(upstream.map(({ name }) => name)) });
+    if (isSearched || this.#shown.get(keyOf(caller))?.decision === decision) return;
+    this.#shown.set(keyOf(caller), { list, decision, used: new Set() });
   }
 
-  /** Notes a call. Every call of an upstream tool passes here. */
-  called(name: string, caller: Caller): void {
+  /** Notes the use of an upstream tool, by whatever way. Every call passes here. */
+  used(server: string, name: string, caller: Caller): void {
     const shown = this.#shown.get(keyOf(caller));
-    if (shown?.uncalled.delete(name)) this.#account.addFound?.(shown.list);
+    if (shown === undefined || shown.used.has(name)) return;
+    shown.used.add(name);
+    const { servers, favourites, signed } = shown.decision;
+    if (servers.has(server) || favourites.has(name) || signed.has(name)) this.#account.addFound?.(shown.list);
   }
 
   /** The client has disconnected. */

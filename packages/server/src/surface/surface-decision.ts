@@ -40,14 +40,6 @@ export interface CatalogueSize {
  */
 export type SurfaceShape = "direct" | "lean" | "favourites" | "composite";
 
-/** The same in words, for people. */
-export const SURFACE_NAMES: Readonly<Record<SurfaceShape, string>> = {
-  direct: "every tool",
-  lean: "every tool, in short",
-  favourites: "composite + favourites",
-  composite: "composite",
-};
-
 export interface SurfaceDecision {
   readonly shape: SurfaceShape;
   /** For people: why. */
@@ -62,6 +54,14 @@ export interface SurfaceDecision {
   readonly signed: ReadonlySet<string>;
   /** If servers add or change tools, the short forms may cost at most this. */
   readonly maxTokens: number;
+}
+
+/** The decision in words, for people. */
+export function surfaceName({ shape, favourites, signed }: SurfaceDecision): string {
+  if (shape === "direct") return "every tool";
+  if (shape === "lean") return "every tool, in short";
+  const more = [...(favourites.size > 0 ? ["favourites"] : []), ...(signed.size > 0 ? ["signatures"] : [])];
+  return ["composite", ...more].join(" + ");
 }
 
 /** Decides for one client. The caller adds favourites and signatures: see {@link withUsedTools}. */

@@ -174,7 +174,8 @@ describe("favourites on the surface auto", () => {
 
 describe("the account of lists", () => {
   it("knows what each client was listed, why, and which tools needed no search", async () => {
-    define(["lookup", "find"]);
+    // The last one has no signature, because of its name.
+    define(["lookup", "find", "odd.one"]);
     await visit();
     await used("docs.find");
     await using account = new FileTokenAccount({ folder: journal });
@@ -182,14 +183,15 @@ describe("the account of lists", () => {
     const caller = testCaller({ name: "cursor 1" });
     for (let turn = 0; turn < 2; turn++) {
       await listFor(under, caller);
-      for (const name of ["docs_find", "docs_lookup"]) await callTool(under, name, {}, { caller });
+      for (const name of ["docs_find", "docs_odd_one"]) await callTool(under, name, {}, { caller });
+      await callTool(under, "execute", { steps: [{ op: "docs.lookup" }] }, { caller });
     }
     await listFor(under, testCaller({ name: "claude-code 2" }));
     await account.report();
     const { surfaces, all } = await tokenReport({ folder: journal });
     expect(surfaces).toMatchObject([
       {
-        ...{ client: "cursor 1", surface: "composite + favourites", lists: 2, found: 1 },
+        ...{ client: "cursor 1", surface: "composite + favourites + signatures", lists: 2, found: 2 },
         reason: expect.stringMatching(/^all tools together cost \d+ tokens, more than 10$/),
       },
       {

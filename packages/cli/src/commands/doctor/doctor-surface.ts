@@ -21,22 +21,26 @@ export async function checkSurface(app: App): Promise<SurfaceCheck | undefined> 
   return { ...preview, unmatched };
 }
 
-export function jsonSurface({ surface, reason, favourites, unmatched }: SurfaceCheck): Record<string, unknown> {
+export function jsonSurface({ surface, reason, favourites, signed, unmatched }: SurfaceCheck): Record<string, unknown> {
   return {
     surface,
     reason,
     favourites: favourites.map(({ name, why, uses }) => ({ tool: name, why, uses: uses?.count ?? 0 })),
+    signatures: signed,
     unmatched,
   };
 }
 
-export function showSurface(page: Page, { surface, reason, favourites, unmatched }: SurfaceCheck): void {
+export function showSurface(page: Page, check: SurfaceCheck): void {
+  const { surface, reason, favourites, signed, unmatched } = check;
   const line = (label: string, text: string) => page.text(`${label.padEnd(12)}${text}`, { indent: 2, hang: 14 });
   page.gap();
   page.text("What agents see", { colour: page.palette.heading });
   line("surface", `${surface}, because ${printable(reason)}`);
   const names = favourites.map((favourite) => `${printable(favourite.name)} (${whyOf(favourite)})`);
   if (names.length > 0) line("favourites", names.join(", "));
+  if (signed.length > 0)
+    line("signatures", `${quantity(signed.length, "tool")}, in the descriptions of query and execute`);
   if (unmatched.length > 0) line("not found", `${unmatched.map(printable).join(", ")}, named in "favourites"`);
 }
 
