@@ -6,6 +6,7 @@ import type { ToolResult } from "../interfaces/served-tool.js";
 import type { AnswerPart } from "./cut-part.js";
 import { type BlockNotes, fitResult } from "./fit-result.js";
 import { stepBudget, WHOLE_BYTES } from "./step-budget.js";
+import { textOf } from "./stored-value.js";
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -62,8 +63,7 @@ export async function fitDirect(raw: Raw, outcome: OperationOutcome, options: Fi
     { maxTokens: undefined, store, now, signal },
   );
   const { content: _, structuredContent: wasStructured, isError: __, ...more } = raw;
-  const text = wasStructured === undefined ? plainText(fitted.value) : undefined;
-  const first: ContentBlock = { type: "text", text: text ?? fitted.text };
+  const first: ContentBlock = { type: "text", text: plainText(fitted.value) ?? fitted.text };
   return {
     ...more,
     content: [first, ...(fitted.beside?.sent ?? [])],
@@ -82,8 +82,8 @@ function withCutBlocks(value: unknown, notes: BlockNotes | undefined): unknown {
 /** A text, with the hint below if it is shortened, which costs less than JSON; undefined if there is more to show. */
 function plainText(value: unknown): string | undefined {
   if (!isRecord(value)) return undefined;
-  const { text, hint, truncated, size: _, hash: __, ...more } = value;
-  if (typeof text !== "string" || Object.keys(more).length > 0) return undefined;
-  if (truncated !== true && hint === undefined) return text;
-  return typeof hint === "string" ? `${text}\n\n[${hint}]` : undefined;
+  const { hint, truncated, size: _, hash: __, ...shown } = value;
+  if (truncated !== true) return textOf(value);
+  const text = textOf(shown);
+  return text !== undefined && typeof hint === "string" ? `${text}\n\n[${hint}]` : undefined;
 }

@@ -31,7 +31,8 @@ export async function serializeValue(value: unknown): Promise<SerializedValue> {
   return { bytes, id: contentIdOf(bytes), extension: "txt", lines };
 }
 
-function textOf(value: unknown): string | undefined {
+/** The text of a value that is nothing else. */
+export function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (!isRecord(value)) return undefined;
   const entries = Object.entries(value);

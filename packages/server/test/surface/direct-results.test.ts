@@ -60,6 +60,13 @@ describe("a result of a direct tool", () => {
     expect(JSON.parse(String((await read(structuredContent.hash)).content))).toEqual({ rows });
   });
 
+  it("that is a text in structured content is both a text and structured", async () => {
+    const result = await callTool(auto, "shapes_get_thing", { content: LINE.repeat(4_000) }, { caller: local });
+    const { content, hint } = result.structuredContent as { content: string; hint: string };
+    expect(content.startsWith(LINE.repeat(10))).toBe(true);
+    expect(textOf(result)).toBe(`${content}\n\n[${hint}]`);
+  });
+
   it("keeps its pictures and links beside a long text", async () => {
     const result = await gallery([text(4_000), picture(3), link(1)]);
     expect(blocksOf(result).slice(1)).toEqual([
