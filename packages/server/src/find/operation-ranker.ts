@@ -12,6 +12,8 @@ import { wordsOf } from "./words.js";
 interface Ranking<C> {
   readonly method: "hybrid" | "keyword";
   readonly ranked: readonly { readonly candidate: C; readonly score: number }[];
+  /** How many of them are worth showing unless more are asked for. */
+  readonly clear: number;
   /** Why meaning was not used, although there is a model. */
   readonly notice?: string;
   /** Whether there is no model. */
@@ -55,6 +57,11 @@ const NEED_WEIGHT = 1;
 const USE_WEIGHT = 0.03;
 /** Results below this fraction of the best score are unrelated to the question. */
 const LEAST_OF_BEST = 0.15;
+/**
+ * Results below this fraction are not worth their tokens, unless a task has several needs: then the tool for one of them
+ * may be far behind.
+ */
+const CLEAR_OF_BEST = { hybrid: 0.6, keyword: 0.3 };
 
 /** A longer text is not a question. In characters. */
 const LONGEST_QUESTION = 4000;
@@ -115,9 +122,12 @@ export class Ranker<C extends Candidate> {
         const byName = b.name - a.name || (a.name > 0 ? b.used - a.used : 0);
         return byName || b.score - a.score || byCodeUnit(a.candidate.name, b.candidate.name);
       });
+    const method = meaning === undefined ? "keyword" : "hybrid";
+    const least = needs.length > 0 ? 0 : best * CLEAR_OF_BEST[method];
     return {
-      method: meaning === undefined ? "keyword" : "hybrid",
+      method,
       ranked,
+      clear: ranked.filter(({ score, name }) => name > 0 || score >= least).length,
       ...(notice === undefined ? {} : { notice }),
       ...(lacksModel ? { lacksModel } : {}),
     };

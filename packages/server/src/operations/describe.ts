@@ -47,6 +47,12 @@ export function describeOperation(options: DescribeOptions): Operation {
           data: { parameter: "find" },
         });
       }
+      if (find?.trim() === "") {
+        throw new TrunklineError("INVALID_ARGUMENT", "find is empty.", {
+          hint: "Say what you want to do, for example: open a pull request.",
+          data: { parameter: "find" },
+        });
+      }
       const page = { limit, cursor, signal };
       if (find !== undefined) return await describer.find(find, page, exchange.caller);
       return target === undefined ? await describer.overview(page) : await describer.target(target, page);
@@ -102,12 +108,14 @@ class Describer {
 
   async find(question: string, page: Page, caller: Caller): Promise<unknown> {
     const { signal } = page;
-    const { method, ranked, notice, notConnected } = await this.#finder.find(question, { caller, signal });
-    const { items, cursor } = pageOf(ranked, { ...page, limit: page.limit ?? FOUND });
+    const { method, ranked, clear, notice, notConnected } = await this.#finder.find(question, { caller, signal });
+    const limit = page.limit ?? (page.cursor === undefined ? Math.min(clear, FOUND) : FOUND);
+    const { items, cursor } = pageOf(ranked, { ...page, limit });
     return {
-      operations: items.map(({ line, schema, outputSchema }) => ({
-        ...line,
-        signature: briefSignature(schema ?? {}, outputSchema),
+      operations: items.map((found) => ({
+        ...found.line,
+        // The others are rarely called, so their results are not worth the tokens.
+        signature: briefSignature(found.schema ?? {}, found === ranked[0] ? found.outputSchema : undefined),
       })),
       method,
       ...cursor,

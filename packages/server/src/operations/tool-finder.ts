@@ -41,6 +41,8 @@ interface Finding {
   readonly method: "hybrid" | "keyword";
   /** Best first. */
   readonly ranked: readonly Findable[];
+  /** How many of them are worth showing unless more are asked for. */
+  readonly clear: number;
   readonly notice?: string | undefined;
   readonly notConnected: readonly string[];
 }
@@ -82,10 +84,13 @@ export class ToolFinder {
     const notConnected = await this.#connectUnknown(signal);
     const candidates = this.#findableOf(await upstreams.servers());
     const weightOf = (name: string) => usage?.weightOf(name, caller.principal) ?? 0;
-    const { method, ranked, lacksModel, ...rest } = await ranker.rank(question, candidates, { weightOf, signal });
+    const { method, ranked, clear, lacksModel, ...rest } = await ranker.rank(question, candidates, {
+      weightOf,
+      signal,
+    });
     const isToldNow = lacksModel && embedder !== undefined && this.#isNewTo(caller);
     const notice = isToldNow ? NO_MODEL : rest.notice;
-    return { method, ranked: ranked.map(({ candidate }) => candidate), notice, notConnected };
+    return { method, ranked: ranked.map(({ candidate }) => candidate), clear, notice, notConnected };
   }
 
   /** Whether a client has not been told yet that there is no model: once per session is enough. */

@@ -119,6 +119,7 @@ describe("describe", () => {
       hint: "Did you mean shapes.get_thing?",
     });
     await expect(bench.run("describe", { target: "a", find: "b" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(bench.run("describe", { find: " " })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await expect(bench.run("describe", { cursor: "nonsense" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
@@ -203,11 +204,24 @@ describe("describe {find}", () => {
     await using bench = await openBench(servers);
     const { operations } = (await bench.run("describe", { find: "weather forecast for a city" })) as Found;
     expect(operations[0]).toMatchObject({ name: "forge.forecast", signature: "(city?: string) => {degrees: number}" });
-    const found = ((await bench.run("describe", { find: "documents" })) as Found).operations;
+    const task = "Search the documents, compare two of them, then list the snapshots and delete the oldest document";
+    const found = ((await bench.run("describe", { find: task })) as Found).operations;
     expect(found.map(({ signature }) => typeof signature)).toEqual(Array(5).fill("string"));
     const many = ((await bench.run("describe", { find: "documents", limit: 100 })) as Found).operations;
     expect(many.length).toBeGreaterThan(5);
     expect(many.every(({ signature }) => typeof signature === "string")).toBe(true);
+  });
+
+  it("leaves out what is far behind, unless more is asked for", async () => {
+    await using bench = await openBench(servers);
+    const find = "remove branch of the changes";
+    const { operations, cursor } = (await bench.run("describe", { find })) as Found;
+    const all = ((await bench.run("describe", { find, limit: 100 })) as Found).operations.map(({ name }) => name);
+    expect(operations.map(({ name }) => name)).toEqual(all.slice(0, operations.length));
+    expect(operations[0]?.name).toBe("forge.delete_branch");
+    expect(operations.length).toBeLessThan(Math.min(5, all.length));
+    const rest = (await bench.run("describe", { find, cursor })) as Found;
+    expect(rest.operations[0]?.name).toBe(all[operations.length]);
   });
 
   it("has a cursor for further results", async () => {
