@@ -82,10 +82,10 @@ describe("stats on what agents saw", () => {
     expect(stdout).toMatch(
       /^tester 1\.0: composite \+ favourites \+ signatures, because all tools together cost \d+ tokens, more than 0\.$/m,
     );
-    expect(stdout).toContain("With composite, 1 tool would have needed a search of about 400 tokens each.");
+    expect(stdout).toContain("With composite, 1 tool would have needed a search of about 300 tokens each.");
     const { surfaces, direct } = JSON.parse((await place.run(["stats", "--json"])).stdout);
     const [{ tokens, composite, saved_direct, saved_composite }] = surfaces;
     expect(saved_direct).toBe(direct.per_list - tokens);
-    expect(saved_composite).toBe(composite + 400 - tokens);
+    expect(saved_composite).toBe(composite + 300 - tokens);
   });
 });

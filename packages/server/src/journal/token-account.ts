@@ -278,7 +278,7 @@ export async function tokenReport(options: {
 /** With fewer searches than this, their average says little. */
 const MIN_SEARCHES = 5;
 /** The tokens of an ordinary answer to `describe {find}`. */
-const TYPICAL_SEARCH = 400;
+const TYPICAL_SEARCH = 300;
 
 function savingsOf(row: SurfaceTotals, { perList, perSearch }: { perList: number; perSearch: number }): SurfaceReport {
   const { tokens, direct, unmeasured, composite, found } = row;

@@ -41,7 +41,7 @@ describe("the token account", () => {
       all: spent,
       since: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
       direct: { tools: 1, per_list: perList, today: 2 * perList, all: 2 * perList },
-      per_search: 400,
+      per_search: 300,
     });
   });
 
