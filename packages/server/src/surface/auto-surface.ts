@@ -98,6 +98,8 @@ export class AutoSurface {
   readonly #options: AutoSurfaceOptions;
   readonly #clock: Clock;
   readonly #sessions = new Map<string, Session>();
+  /** Clients that have disconnected, maybe while their session was about to begin. */
+  readonly #gone = new WeakSet<Caller>();
   #catalogue: Catalogue | undefined;
 
   constructor(options: AutoSurfaceOptions) {
@@ -108,7 +110,7 @@ export class AutoSurface {
   /** Starts the session of a client that has just shaken hands. */
   async begin(caller: Caller): Promise<SurfaceDecision> {
     // A modern client may discover the server again at any time; that is not a new session.
-    if (caller.lasting && caller.era === "legacy") this.release(caller);
+    if (caller.lasting && caller.era === "legacy") this.#sessions.delete(keyOf(caller, ""));
     return await (await this.#session(caller)).decision;
   }
 
@@ -136,6 +138,7 @@ export class AutoSurface {
 
   /** The client has disconnected. */
   release(caller: Caller): void {
+    this.#gone.add(caller);
     this.#sessions.delete(keyOf(caller, ""));
   }
 
@@ -166,7 +169,7 @@ export class AutoSurface {
       // The most recently used come last.
       this.#sessions.delete(key);
     }
-    this.#sessions.set(key, session);
+    if (!this.#gone.has(caller)) this.#sessions.set(key, session);
     this.#forgetOld(now);
     return session;
   }
@@ -186,7 +189,7 @@ export class AutoSurface {
     catalogue: Catalogue | undefined,
   ): Promise<SurfaceDecision> {
     const { usage, serverNames } = this.#options;
-    const settings = await this.#options.settings?.();
+    const settings = await this.#settings();
     const tools = catalogue?.tools ?? [];
     const servers = [...new Set(tools.map(({ server }) => server))];
     const plain = decideSurface(caller, { servers, leanTokens: tokensOf(tools) }, settings);
@@ -194,6 +197,16 @@ export class AutoSurface {
     const uses = usage?.uses(caller.principal) ?? new Map();
     const decision = withUsedTools(plain, { uses, tools, servers: serverNames() }, settings);
     return { ...decision, fullTokens: catalogue?.fullTokens };
+  }
+
+  /** The settings; the defaults if they cannot be read, which is reported elsewhere. A handshake must not fail for it. */
+  async #settings(): Promise<SurfaceSettings | undefined> {
+    try {
+      return await this.#options.settings?.();
+    } catch (error) {
+      this.#options.logger.debug("no surface settings", { error: messageOf(error) });
+      return undefined;
+    }
   }
 
   async #listed(session: Session, decision: SurfaceDecision, signal: AbortSignal): Promise<AutoList> {

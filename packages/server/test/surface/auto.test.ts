@@ -307,6 +307,26 @@ describe("a session", () => {
     expect(await namesFor(under, legacy)).toEqual([...OWN, "docs_lookup"]);
   });
 
+  it("begins even if the settings cannot be read", async () => {
+    define("docs", ["lookup"]);
+    await visit("docs");
+    await using under = auto(["docs"], { surfaceSettings: () => Promise.reject(new Error("unreadable")) });
+    const caller = testCaller();
+    expect(await under.service.instructions?.(caller)).toContain("query");
+    expect(await namesFor(under, caller)).toEqual([...OWN, "docs_lookup"]);
+  });
+
+  it("leaves nothing behind if the client disconnects during the handshake", async () => {
+    define("docs", ["lookup"]);
+    await using under = auto(["docs"]);
+    const caller = testCaller();
+    const begun = under.service.instructions?.(caller);
+    await under.service.release(caller);
+    await begun;
+    await describeServer(under, "docs");
+    expect(await namesFor(under, { ...caller })).toEqual([...OWN, "docs_lookup"]);
+  });
+
   it("has names that every model accepts", async () => {
     define("docs", [`look.up/${"x".repeat(100)}`, "find"]);
     await visit("docs");
