@@ -67,7 +67,8 @@ const CLEAR_OF_BEST = { hybrid: 0.6, keyword: 0.3 };
 const LONGEST_QUESTION = 4000;
 
 const NOTICES = {
-  pending: "Matched by words only: the tools are still being indexed by meaning. Ask again in a moment.",
+  // Whether there is a model may not be known yet either.
+  pending: "Matched by words only: the index by meaning is not ready. If no tool fits, ask again in a moment.",
   failed: "Matched by words only: the embedding model is not available.",
 };
 

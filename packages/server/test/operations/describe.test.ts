@@ -298,7 +298,7 @@ describe("describe {find}", () => {
     };
     await using bench = await openBench({ ...servers, embedder });
     const found = (await bench.run("describe", { find: "pull request" })) as Found;
-    expect(found).toMatchObject({ method: "keyword", notice: expect.stringContaining("still being indexed") });
+    expect(found).toMatchObject({ method: "keyword", notice: expect.stringContaining("is not ready") });
     expect(found.operations[0]?.name).toBe("forge.create_pull_request");
     answer();
     bench.registry.indexTools();
