@@ -1,6 +1,6 @@
 // Tasks for server-everything: small calls, chains, images, links, waiting.
 import { match, ok } from "node:assert/strict";
-import { ask, execute, query, resultOf, resultsOf } from "./composite.js";
+import { ask, query, resultOf, resultsOf } from "./composite.js";
 import { call } from "./direct.js";
 
 const CITIES = ["New York", "Chicago", "Los Angeles"];
@@ -125,8 +125,7 @@ export const EVERYTHING = [
     needs: { "run a long operation": "everything.trigger-long-running-operation" },
     *composite() {
       const run = { op: "everything.trigger-long-running-operation", params: { duration: 1, steps: 4 } };
-      const [result] = resultsOf(yield* ask(execute(run)));
-      return result.text;
+      return resultOf(yield* ask(query(run))).text;
     },
     check: ({ answer }) => match(answer, /completed.*4/i),
   },

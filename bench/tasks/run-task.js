@@ -6,6 +6,7 @@ import { withMistakes } from "./mistakes.js";
 import { scriptedModel } from "./scripted-model.js";
 
 /** @typedef {import("./scripted-model.js").Call} Call */
+/** @typedef {import("./scripted-model.js").Outcome} Outcome */
 /** @typedef {import("./scripted-model.js").Policy} Policy */
 /** @typedef {import("./tasks.js").Task} Task */
 /** @typedef {import("./world.js").Side} Side */
@@ -30,7 +31,7 @@ export async function runTask(task, side, { world, seed, show }) {
   world.reset(task);
   const asking = { asked: false, askedOnce: true };
   const made = { count: 0 };
-  const policy = policyOf(task, side, asking);
+  const policy = policyOf(task, { side, world, asking });
   const { model, turns } = scriptedModel(seed === undefined ? policy : withMistakes(policy, { seed, task, made }), {
     instructions: side.instructions,
     resolve: (call) => resolved(call, side, world),
@@ -60,10 +61,11 @@ export async function runTask(task, side, { world, seed, show }) {
 }
 
 /**
- * What a capable model does with the tools in its list. @param {Task} task @param {Side} side @param {{ asked: boolean,
- * askedOnce: boolean }} asking @returns {Policy}
+ * What a capable model does with the tools in its list. @param {Task} task @param {{ side: Side, world: World, asking: {
+ * asked: boolean, askedOnce: boolean } }} options @returns {Policy}
  */
-function* policyOf(task, { listed, signed, own }, asking) {
+function* policyOf(task, { side, world, asking }) {
+  const { listed, signed, own } = side;
   if (own.size === 0) return yield* task.direct();
   const needs = Object.entries(task.needs).map(([find, tools]) => /** @type {const} */ ([find, [tools].flat()]));
   const unknown = needs.filter(([, tools]) => tools.some((tool) => !listed.has(tool) && !signed.has(tool)));
@@ -71,8 +73,38 @@ function* policyOf(task, { listed, signed, own }, asking) {
     asking.asked = true;
     asking.askedOnce = yield* learn(Object.fromEntries(unknown));
   }
-  const isListed = needs.every(([, tools]) => tools.every((tool) => listed.has(tool)));
-  return yield* isListed && task.isPipeline !== true ? (task.auto ?? task.direct)() : task.composite();
+  const isListed = needs.some(([, tools]) => tools.some((tool) => listed.has(tool)));
+  if (!isListed || task.isPipeline === true) return yield* task.composite();
+  return yield* routed((task.auto ?? task.direct)(), { side, world });
+}
+
+/**
+ * Calls tools in the model's list by their names, and the others through the gateway. @param {Policy} policy @param {{
+ * side: Side, world: World }} options @returns {Policy}
+ */
+function* routed(policy, { side, world }) {
+  let next = policy.next([]);
+  while (next.done !== true) {
+    const calls = next.value;
+    const isListed = calls.map(({ tool }) => side.listed.has(tool) || tool.startsWith("trunkline."));
+    const outcomes = yield calls.map((call, index) => (isListed[index] ? call : throughGateway(call, world)));
+    next = policy.next(outcomes.map((outcome, index) => (isListed[index] ? outcome : unwrapped(outcome))));
+  }
+  return next.value;
+}
+
+/** @param {Call} call @param {World} world */
+function throughGateway({ tool, args }, world) {
+  const step = { op: tool, params: args };
+  return world.isReadOnly(tool) ? query(step) : execute(step);
+}
+
+/** Returns the text of a tool's result from the gateway's answer. @param {Outcome} outcome @returns {Outcome} */
+function unwrapped(outcome) {
+  const answer = JSON.parse(outcome.text);
+  const value = answer.results === undefined ? answer : answer.results[0]?.result;
+  const text = value?.truncated === true ? undefined : (value?.text ?? value?.content);
+  return { ...outcome, text: typeof text === "string" ? text : JSON.stringify(value) };
 }
 
 /**
@@ -84,6 +116,5 @@ function resolved({ tool: title, args }, side, world) {
   const tool = side.listed.get(title) ?? side.own.get(title.replace(/^trunkline\./, ""));
   if (tool !== undefined) return { name: tool.name, args };
   if (side.own.size === 0) throw new Error(`No tool is called ${title}.`);
-  const step = { op: title, params: args };
-  return resolved(world.isReadOnly(title) ? query(step) : execute(step), side, world);
+  return resolved(throughGateway({ tool: title, args }, world), side, world);
 }

@@ -24,9 +24,10 @@ import { SECOND } from "./second-set.js";
  *   secondBest?: import("./mistakes.js").SecondBest,
  *   check: (done: Done) => void,
  * }} Task
- * `needs` has the tools by the words a model would search for. If all of them are in the model's list next to `query`
- * and `execute`, it follows `auto`, which defaults to `direct`, or to `composite` for an `isPipeline` task: a pipeline
- * takes fewer turns than the same tools one by one, or keeps a large result out of the context.
+ * `needs` has the tools by the words a model would search for. If some of them are in the model's list next to `query`
+ * and `execute`, it follows `auto`, which defaults to `direct`, and calls the others with `query` or `execute`. It
+ * follows `composite` for an `isPipeline` task: a pipeline takes fewer turns than the same tools one by one, or keeps a
+ * large result out of the context.
  */
 
 /** @typedef {{ name: string, tasks: readonly Task[] }} TaskSet */

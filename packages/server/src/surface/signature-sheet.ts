@@ -30,13 +30,13 @@ const UNUSUAL = ["allOf", "anyOf", "oneOf", "not", "$ref", "if", "patternPropert
 const HEADING = "Run these right away, as server.tool (parameters without a type are strings):";
 
 /**
- * Chooses the tools for the sheet: all of them if they fit, otherwise those of the servers that are used here, the most
- * used first.
+ * Chooses the tools for the sheet, as `<server>.<tool>`: all of them if they fit, otherwise those of the servers that are
+ * used here, the most used first.
  */
 export function chooseSigned(
   tools: readonly SheetTool[],
   { weightOf, maxTokens }: { readonly weightOf: (name: string) => number; readonly maxTokens: number },
-): { readonly names: ReadonlySet<string>; readonly tokens: number } {
+): ReadonlySet<string> {
   const usage = new Map<string, number>();
   for (const { server, name } of tools) usage.set(server, (usage.get(server) ?? 0) + weightOf(name));
   const signed = tools.flatMap(({ server, name, signature }) =>
@@ -53,7 +53,7 @@ export function chooseSigned(
     left -= tokens;
     return true;
   });
-  return { names: new Set(chosen.map(({ name }) => name)), tokens: maxTokens - left };
+  return new Set(chosen.map(({ name }) => name));
 }
 
 /** Appends the signatures of these tools to the descriptions: to `query` those that read, to `execute` the others. */

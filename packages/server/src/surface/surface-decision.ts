@@ -94,8 +94,8 @@ export function decideSurface(
     : { ...none, shape: "composite", reason: `${cost}, more than ${directTokens}` };
 }
 
-/** If there are favourites, signatures get this part of the tokens: one costs a fifth of a definition. */
-const SIGNATURE_SHARE = 0.5;
+/** The part of the tokens that favourites may take. Signatures get the rest: one costs a fifth of a definition. */
+const FAVOURITE_SHARE = 0.75;
 
 /** Adds favourites and signatures to the composite tools; any other decision stays as it is. */
 export function withUsedTools(
@@ -104,12 +104,13 @@ export function withUsedTools(
   { favourites: configured, favouriteTokens = DEFAULT_FAVOURITE_TOKENS }: SurfaceSettings = {},
 ): SurfaceDecision {
   if (decision.shape !== "composite") return decision;
-  const choose = (maxTokens: number) => chooseFavourites({ ...options, configured, maxTokens });
-  const weightOf = (name: string) => options.uses.get(name)?.weight ?? 0;
-  const share = choose(favouriteTokens).length > 0 ? SIGNATURE_SHARE : 1;
-  const sheet = chooseSigned(options.tools, { weightOf, maxTokens: favouriteTokens * share });
-  const maxTokens = favouriteTokens - sheet.tokens;
-  const favourites = new Map(choose(maxTokens).map(({ tool, reason }) => [tool.name, reason]));
-  const signed = new Set([...sheet.names].filter((name) => !favourites.has(name)));
+  const maxTokens = favouriteTokens * FAVOURITE_SHARE;
+  const chosen = chooseFavourites({ ...options, configured, maxTokens });
+  const favourites = new Map(chosen.map(({ tool, reason }) => [tool.name, reason]));
+  const left = favouriteTokens - chosen.reduce((sum, { tool }) => sum + tool.tokens, 0);
+  const signed = chooseSigned(
+    options.tools.filter(({ name }) => !favourites.has(name)),
+    { weightOf: (name) => options.uses.get(name)?.weight ?? 0, maxTokens: left },
+  );
   return { ...decision, shape: favourites.size > 0 ? "favourites" : "composite", favourites, signed, maxTokens };
 }
