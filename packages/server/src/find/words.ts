@@ -10,10 +10,23 @@ const STOP_WORDS = new Set(
 
 /** Returns the words of a text: identifiers split, lower case, without stop words, written out, stemmed. */
 export function wordsOf(text: string): string[] {
-  return split(text)
-    .filter((word) => !STOP_WORDS.has(word))
-    .flatMap(writtenOut)
-    .map(stem);
+  const words: string[] = [];
+  for (const word of split(text)) for (const form of formsOf(word)) words.push(form);
+  return words;
+}
+
+/** Descriptions use the same few thousand words again and again, and stemming is what takes time. */
+const known = new Map<string, readonly string[]>();
+const MOST_KNOWN = 20_000;
+
+/** Returns what a word is compared as: nothing for a stop word, several words for some abbreviations. */
+function formsOf(word: string): readonly string[] {
+  let forms = known.get(word);
+  if (forms === undefined) {
+    forms = STOP_WORDS.has(word) ? [] : writtenOut(word).map(stem);
+    if (known.size < MOST_KNOWN) known.set(word, forms);
+  }
+  return forms;
 }
 
 /** Returns search terms for running text: the stems of a question's meaningful words. */
@@ -23,8 +36,20 @@ export function queryWords(text: string): string[] {
   return [...new Set(telling.length > 0 ? telling : words)];
 }
 
+/** Most texts are: they need no Unicode rules, which are much slower. */
+const ASCII = /^[\t\n\r\x20-\x7E]*$/;
+
 /** `parseHTTPRequest`, `parse_http_request` and `parse-http-request` become the same three words. */
 function split(text: string): string[] {
+  if (ASCII.test(text)) {
+    const spaced = text.replace(/([a-z\d])([A-Z])/g, "$1 $2").replace(/([A-Z])([A-Z][a-z])/g, "$1 $2");
+    const words =
+      spaced
+        .toLowerCase()
+        .replace(/'s?\b/g, "")
+        .match(/[a-z\d]+/g) ?? [];
+    return words.filter((word) => word.length > 1 || /\d/.test(word));
+  }
   const spaced = text
     .normalize("NFKC")
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
