@@ -53,7 +53,7 @@ export class CuttablePart {
     this.value = part.value;
     this.#isFailure = !part.isStorable;
     this.#isStorable = isStorable;
-    this.#limit = budget === undefined ? "Shortened." : `Cut to max_tokens (${budget}).`;
+    this.#limit = budget === undefined ? "" : `Cut to max_tokens (${budget}). `;
     this.#through = part.through;
     this.#digest = part.digest === true;
     this.#budget = budget === undefined ? part.budget : undefined;
@@ -124,7 +124,7 @@ export class CuttablePart {
     if (!isRecord(value) || typeof value.content !== "string") return undefined;
     if (typeof value.hash !== "string" || !isContentId(value.hash) || !Object.hasOwn(value, "versions"))
       return undefined;
-    const hint = `${this.#limit} Continue with get {"hash": "${value.hash.slice(0, 12)}", "lines" or "bytes"}, or grep {"pattern": "…", "hash": "${value.hash.slice(0, 12)}"}.`;
+    const hint = `${this.#limit}Continue with get {"hash": "${value.hash.slice(0, 12)}", "lines" or "bytes"}, or grep {"pattern": "…", "hash": "${value.hash.slice(0, 12)}"}.`;
     const marks = { truncated: true, ...(withHint ? { hint } : {}) };
     const { value: head, cuts } = shrink(value, maxBytes - jsonBytes(marks, maxBytes));
     if (!isRecord(head) || cuts.some((cut) => !cut.startsWith("content:"))) return undefined;
@@ -145,7 +145,7 @@ export class CuttablePart {
     const shown = cuts.length === 0 ? "" : ` Here: ${cuts.slice(0, 2).join("; ")}.`;
     if (!this.#isStorable) {
       const why = this.#problem === undefined ? "" : ` It could not be stored: ${this.#problem}`;
-      return `${this.#limit} Ask for less, or raise it.${why}${shown}`;
+      return `${this.#limit}Ask for less, or for more max_tokens.${why}${shown}`;
     }
     const { id, lines, bytes, extension } = await this.serialized();
     const hash = `"hash": "${id.slice(0, 12)}"`;
@@ -155,7 +155,7 @@ export class CuttablePart {
       this.#through === undefined
         ? `get {${hash}, ${range}}`
         : `${this.#through} {"steps": [{"op": "get", "params": {${hash}, ${range}}}]}`;
-    return `${this.#limit} The full result is stored: ${get} or grep {"pattern": "…", ${hash}}.${shown}`;
+    return `${this.#limit}The full result is stored: ${get} or grep {"pattern": "…", ${hash}}.${shown}`;
   }
 }
 

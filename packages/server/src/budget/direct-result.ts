@@ -85,5 +85,5 @@ function plainText(value: unknown): string | undefined {
   const { hint, truncated, size: _, hash: __, ...shown } = value;
   if (truncated !== true) return textOf(value);
   const text = textOf(shown);
-  return text !== undefined && typeof hint === "string" ? `${text}\n\n[${hint}]` : undefined;
+  return text !== undefined && typeof hint === "string" ? `${text}\n\n[truncated. ${hint}]` : undefined;
 }

@@ -64,7 +64,7 @@ describe("a result of a direct tool", () => {
     const result = await callTool(auto, "shapes_get_thing", { content: LINE.repeat(4_000) }, { caller: local });
     const { content, hint } = result.structuredContent as { content: string; hint: string };
     expect(content.startsWith(LINE.repeat(10))).toBe(true);
-    expect(textOf(result)).toBe(`${content}\n\n[${hint}]`);
+    expect(textOf(result)).toBe(`${content}\n\n[truncated. ${hint}]`);
   });
 
   it("keeps its pictures and links beside a long text", async () => {
