@@ -242,7 +242,10 @@ class TrunklineService implements Service {
   async previewSurface(
     caller: Pick<Caller, "name" | "capabilities" | "principal">,
   ): Promise<SurfacePreview | undefined> {
-    return await this.#auto?.preview(caller);
+    if (this.#auto === undefined) return undefined;
+    // For people, who would wonder why an estimate changes the next time.
+    await this.#upstreams.measured();
+    return await this.#auto.preview(caller);
   }
 
   async start({ signal }: { signal?: AbortSignal } = {}): Promise<void> {

@@ -88,6 +88,11 @@ export class KeptTools {
     }));
   }
 
+  /** Waits until the listings known so far are measured and written. */
+  async saved(): Promise<void> {
+    await this.#writing;
+  }
+
   /** Stops following and waits for pending writes. */
   async close(): Promise<void> {
     this.#closed = true;

@@ -111,6 +111,12 @@ export class Upstreams {
     return this.#kept.servers(await this.followed());
   }
 
+  /** Waits until the tools known so far have been measured. */
+  async measured(): Promise<void> {
+    await this.followed();
+    await this.#kept.saved();
+  }
+
   /** Returns the hub once every pending server has connected or its wait is over. */
   async settled(signal: AbortSignal, patienceMs: number = PATIENCE_MS): Promise<Hub> {
     const hub = await this.hub();
