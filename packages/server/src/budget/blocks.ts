@@ -140,7 +140,9 @@ export async function fitBlocks({ groups }: WeighedBlocks, options: FitBlocksOpt
         unlisted[group] = (unlisted[group] ?? 0) + 1;
       } else {
         entries++;
-        listed[group]?.push({ ...described(weighed), ...(isWhole ? {} : await leftOut.keep(contentOf(weighed), op)) });
+        listed[group]?.push(
+          isWhole ? listedWhole(weighed) : { ...described(weighed), ...(await leftOut.keep(contentOf(weighed), op)) },
+        );
       }
     }
   }
@@ -314,6 +316,12 @@ class LeftOut {
     this.#hinted.add(kind);
     return { truncated: true, ...(isFirst ? { hint } : {}) };
   }
+}
+
+/** The list entry of a block that is sent. A link says everything about itself. */
+function listedWhole(weighed: Weighed): ListedBlock {
+  const entry = described(weighed);
+  return entry.type === "resource_link" ? { type: entry.type, uri: entry.uri } : entry;
 }
 
 /** Describes a block briefly. */

@@ -56,6 +56,13 @@ describe("blocks next to an answer", () => {
     ]);
   });
 
+  it("that are links are listed by their addresses only", async () => {
+    const link = { type: "resource_link", uri: "test://a", name: "A page", mimeType: "text/plain" };
+    const result = await look(office, [link]);
+    expect(result.content[1]).toEqual(link);
+    expect(answerIn(result).blocks).toEqual([{ type: "resource_link", uri: "test://a" }]);
+  });
+
   it("an image that is too large is stored decoded, and its handle expands to base64", async () => {
     const result = await look(office, [picture(100), picture(300_000)]);
     expect(result.content).toHaveLength(2);
