@@ -175,7 +175,7 @@ if (file !== undefined) {
 rmSync(folder, { recursive: true, force: true });
 report("server-find", rows, {
   title,
-  workload: `Questions to \`describe {find}\` on ${file === undefined ? "" : `the ${readCandidates(file).length} tools of a real catalogue, on `}300 API-like tools and on 64 tools of developers. Held questions were not looked at while choosing the ranking.`,
+  workload: `Questions to \`describe {find}\` on ${file === undefined ? "" : `the ${readCandidates(file).length} tools of a real catalogue, on `}300 API-like tools and on 64 tools of developers. Held questions were not looked at while choosing the ranking; the others and the tasks were.`,
   ...(file === undefined
     ? { absent: [{ name: "real catalogue", reason: "its file is missing; name it with --tools." }] }
     : {}),
