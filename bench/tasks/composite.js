@@ -70,6 +70,6 @@ export function resultsOf({ text }) {
 
 /** Returns the hash of a direct tool's result that was stored because it is large. @param {Outcome} outcome */
 export function handleIn({ text }) {
-  const isStored = /"truncated": ?true|\[Shortened\./.test(text);
+  const isStored = /"truncated": ?true|full result is stored/.test(text);
   return isStored ? /\bhash\W+([0-9a-f]{12,64})\b/.exec(text)?.[1] : undefined;
 }
