@@ -19,7 +19,7 @@ const LONGEST_TEXT = 1000;
 const LONGEST_SENTENCE = 300;
 
 export function fieldsOf({ tool, server, description, schema }: Candidate): Record<Field, string> {
-  const params = paramsOf(schema).map(({ name, hint }) => `${name} ${hint}`);
+  const params = paramsOf(schema).map(({ name, hint, values }) => `${name} ${hint} ${values.join(" ")}`);
   return { tool, server: server ?? "", description, params: params.join(" ") };
 }
 
@@ -41,11 +41,21 @@ export function embeddedTexts({ tool, server, description, schema }: Candidate):
   ];
 }
 
-function paramsOf(schema: Candidate["schema"]): { name: string; hint: string }[] {
-  const properties = (schema?.properties ?? {}) as Record<string, { description?: unknown } | null | undefined>;
+/** Of a long list of values, only the first are searchable. */
+const MOST_VALUES = 30;
+
+type Property = { description?: unknown; enum?: unknown } | null | undefined;
+
+function paramsOf(schema: Candidate["schema"]): { name: string; hint: string; values: readonly string[] }[] {
+  const properties = (schema?.properties ?? {}) as Record<string, Property>;
   return Object.entries(properties).map(([name, property]) => {
     const hint = property?.description;
-    return { name, hint: typeof hint === "string" ? hint.trim() : "" };
+    const values = Array.isArray(property?.enum) ? property.enum : [];
+    return {
+      name,
+      hint: typeof hint === "string" ? hint.trim() : "",
+      values: values.filter((value) => typeof value === "string").slice(0, MOST_VALUES),
+    };
   });
 }
 

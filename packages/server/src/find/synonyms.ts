@@ -15,7 +15,9 @@ const GROUPS = `
   web internet website site page url online
   mail email inbox
   fetch download retrieve get obtain pull
-  note memo remember
+  note memo remember memory memorize recall
+  fact observation knowledge
+  connect link relation relationship association
   film movie video clip
   song music audio sound recording track
   chart graph plot diagram visualize draw
@@ -60,7 +62,7 @@ const GROUPS = `
   route direction navigation way
   coordinate latitude longitude geocode
   nearby near around close
-  calculate compute math arithmetic percent sum
+  calculate calculator compute math arithmetic percent sum
   allowed valid legal permitted permission
   size space large big
   length duration long

@@ -21,6 +21,11 @@ const TOOLS = [
   tool("sheets.read_sheet", "Read the rows of a spreadsheet."),
   tool("charts.bar_chart", "Draw a bar chart from rows."),
   tool("sky.forecast", "Weather of the coming days.", ["city"]),
+  {
+    ...tool("office.open_door", "Unlocks one of our doors."),
+    schema: { type: "object", properties: { door: { enum: ["garage", "Vienna", 7, null] }, broken: null } },
+  },
+  tool("memory.add_observations", "Stores them for an entity."),
 ];
 
 async function names(question: string, options: Parameters<Ranker<Candidate>["rank"]>[2] = {}, embedder?: Embedder) {
@@ -73,6 +78,13 @@ describe("a question that names a tool", () => {
 });
 
 describe("a question in words", () => {
+  it.each([
+    ["a value that a parameter accepts", "go to the garage", "office.open_door"],
+    ["words for remembering", "remember this about her", "memory.add_observations"],
+  ])("is matched by %s", async (_what, question, first) => {
+    expect((await names(question))[0]).toBe(first);
+  });
+
   it("is matched by its words, however many names and dates it also has", async () => {
     const question = "Please book a table at Da Luigi, Via Roma 12, for 4 guests on Friday 14 March at 19:00";
     expect((await names(question))[0]).toBe("dining.book_table");
