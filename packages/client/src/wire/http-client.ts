@@ -158,7 +158,12 @@ export class HttpClient {
 }
 
 /** Without time limits, because a call has its own, and without a limit on connections: no call waits for another one. */
-const CONNECTIONS = { headersTimeout: 0, bodyTimeout: 0 };
+const CONNECTIONS = {
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  // Servers may allow minutes, but a burst of calls must not leave its connections behind for so long.
+  keepAliveMaxTimeout: 15_000,
+};
 
 async function pools(): Promise<(origin: string) => Dispatcher> {
   const { default: Pool } = await import("undici/lib/dispatcher/pool.js");
