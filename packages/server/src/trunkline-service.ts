@@ -361,9 +361,7 @@ class TrunklineService implements Service {
     // The other tools journal their own calls.
     if (own === echoTool) return this.#noted(name, exchange, () => own.call(args as Params, exchange));
     if (own !== undefined) return own.call(args as Params, exchange);
-    if (this.#direct !== undefined) {
-      return this.#direct.call(name, args, exchange);
-    }
+    if (this.#direct !== undefined) return this.#direct.call(name, args, exchange);
     const known = `Available: ${this.#listed.map(({ definition }) => definition.name).join(", ")}.`;
     const unknown = unknownTool(name, `${known} ${OPERATIONS_HINT}`);
     return this.#noted(undefined, exchange, () => Promise.reject(unknown));

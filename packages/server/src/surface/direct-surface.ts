@@ -1,5 +1,5 @@
 // The direct surface: every upstream tool under a name of its own. Definitions, arguments and results are passed through
-// unchanged.
+// unchanged, except that long results can be stored and shortened.
 import type { HeldEntry, Hub, HubCallOptions } from "@trunkline/client";
 import {
   type ContentStore,
