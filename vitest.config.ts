@@ -22,6 +22,31 @@ function sourceAliases(): { find: RegExp; replacement: string }[] {
 /** Slow by nature: many processes, real time, registries, packaging, hundreds of crashes. */
 const SLOW = ["**/*.slow.test.ts"];
 
+/** In a real browser: `npm run test:browser`. */
+const BROWSER = ["test/browser/**/*.browser.test.ts"];
+
+/**
+ * End-to-end tests of commands that the broker runs. The other tests never use it: they run scripts, serve over
+ * HTTP, or name their own configuration or trust. test/broker compares single command lines.
+ */
+const WITH_BROKER = [
+  "init.slow",
+  "json-output.slow",
+  "managing.slow",
+  "query.slow",
+  "serve",
+  "serve-composition.slow",
+  "serve-policy",
+  "serve-watch.slow",
+  "servers-commands.slow",
+  "store.slow",
+  "store-faults.slow",
+  "store-graph.slow",
+  "store-grep.slow",
+  "store-paths.slow",
+  "store-sessions.slow",
+].map((name) => `test/e2e/${name}.test.ts`);
+
 const alias = sourceAliases();
 
 export default defineConfig({
@@ -34,11 +59,16 @@ export default defineConfig({
     hookTimeout: 300_000,
     expect: { poll: { timeout: 240_000 } },
     maxWorkers: 3,
+    globalSetup: ["./test/support/left-processes.ts"],
     reporters: ["default", "./test/support/skipped-reporter.ts"],
     projects: [
       {
         extends: true,
-        test: { name: "fast", include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"], exclude: SLOW },
+        test: {
+          name: "fast",
+          include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...SLOW, ...BROWSER],
+        },
       },
       {
         extends: true,
@@ -46,6 +76,26 @@ export default defineConfig({
           name: "slow",
           include: SLOW,
           exclude: ["**/node_modules/**"],
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          include: BROWSER,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          expect: { poll: { timeout: 60_000 } },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "broker",
+          include: WITH_BROKER,
+          env: { TRUNKLINE_BROKER: "on" },
           testTimeout: 600_000,
           hookTimeout: 600_000,
         },

@@ -1,6 +1,6 @@
-// Runs after `npm ci` and makes the sqlite driver usable. The driver's install script is disabled in the repository
-// (`allowScripts`), because it finds no headers unless the network or the user's npm settings provide them. This script
-// uses the headers installed with Node.
+// Runs after `npm ci` and makes the SQLite driver for old Node versions usable; newer ones have their own. The driver's
+// install script is disabled in the repository (`allowScripts`), because it finds no headers unless the network or the
+// user's npm settings provide them. This script uses the headers installed with Node.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -20,7 +20,13 @@ function run(command, args, cwd) {
   );
 }
 
-if (!isUsable()) {
+/** From 22.16 on, the store uses `node:sqlite`. */
+function hasOwnSqlite() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  return major > 22 || (major === 22 && minor >= 16);
+}
+
+if (!hasOwnSqlite() && !isUsable()) {
   const folder = dirname(require.resolve("better-sqlite3/package.json"));
   const prebuilt = join(dirname(require.resolve("prebuild-install/package.json")), "bin.js");
   const nodeGyp = process.env.npm_config_node_gyp;

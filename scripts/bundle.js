@@ -3,7 +3,17 @@
 //
 // bin/trunkline.cjs runs the bundle only if `inputs.json` still matches, so compiling or installing without bundling
 // runs the build output instead of an old bundle.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -20,6 +30,12 @@ const EXTERNAL = [/^better-sqlite3$/, /^@cloudpss\/zstd/, /^web-tree-sitter$/, /
  * group holds only what a command loads anyway.
  */
 const GROUPS = [
+  // All that a relay loads, and loads first, whatever the command is: nothing else may be in here.
+  {
+    name: "relay",
+    modules:
+      /packages\/(broker\/dist\/(relay|wire)\/[\w-]+|cli\/dist\/(relay-main|relay-process|person-relay|commands\/broker\/broker-commands))\.js$/,
+  },
   { name: "core", modules: /packages\/(core|protocol)\/dist\/(?!network\.js)/ },
   { name: "network", modules: /packages\/core\/dist\/network\.js$/ },
   { name: "zod", modules: /node_modules\/zod\// },
@@ -41,6 +57,7 @@ const PACKAGES = readdirSync(join(root, "packages")).filter((name) => name !== "
 function inputs() {
   const files = [
     ...PACKAGES.map((name) => `packages/${name}/dist/.tsbuildinfo`),
+    "packages/console/assets/.inputs",
     "node_modules/.package-lock.json",
     "scripts/bundle.js",
   ];
@@ -60,7 +77,7 @@ const posix = (path) => path.split(sep).join("/");
  */
 function packageEntries() {
   /** @type {Record<string, string>} */
-  const entries = { main: join(cli, "dist", "main.js") };
+  const entries = { main: join(cli, "dist", "main.js"), "relay-main": join(cli, "dist", "relay-main.js") };
   for (const folder of PACKAGES) {
     const { name, exports } = JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8"));
     for (const [path, { default: file }] of Object.entries(exports)) {
@@ -74,13 +91,15 @@ function packageEntries() {
 
 /**
  * Makes `new URL("./file", import.meta.url)` work from the bundle's folder. A module becomes an entry: one of the
- * store's threads is added to `threads`, any other one to this bundle. Other files stay where they are.
+ * store's threads is added to `threads`, any other one to this bundle. A folder, such as the console's page, is added to
+ * `folders`, to be copied. Other files stay where they are.
  *
  * @param {Record<string, string>} entries
  * @param {Record<string, string>} threads
+ * @param {Record<string, string>} [folders]
  * @returns {import("rolldown").Plugin}
  */
-function fileUrls(entries, threads) {
+function fileUrls(entries, threads, folders = {}) {
   /** @type {Map<string, string>} names by file */
   const names = new Map(Object.entries(entries).map(([name, file]) => [file, name]));
   return {
@@ -92,6 +111,11 @@ function fileUrls(entries, threads) {
           const path = /^["`](\.\.?\/[^"]*)["`]$/.exec(argument)?.[1];
           if (path === undefined) throw new Error(`${id}: cannot bundle ${expression}. Use a relative path.`);
           const file = resolve(dirname(id), path);
+          if (path.endsWith("/")) {
+            const name = posix(relative(join(root, "packages"), file)).replaceAll("/", "-");
+            folders[name] = file;
+            return `new URL("./${name}/", import.meta.url)`;
+          }
           if (!path.endsWith(".js"))
             return `new URL(${argument.replace(path, posix(relative(bundle, file)))}, import.meta.url)`;
           const name = names.get(file) ?? basename(file, ".js");
@@ -126,7 +150,9 @@ async function write(folder) {
   const entries = packageEntries();
   /** @type {Record<string, string>} */
   const threads = {};
-  await writeFormat(entries, fileUrls(entries, threads), {
+  /** @type {Record<string, string>} */
+  const folders = {};
+  await writeFormat(entries, fileUrls(entries, threads, folders), {
     dir: folder,
     format: "cjs",
     entryFileNames: "[name].cjs",
@@ -146,6 +172,10 @@ async function write(folder) {
     entryFileNames: "[name].mjs",
     chunkFileNames: "[name]-[hash].mjs",
   });
+  for (const [name, source] of Object.entries(folders)) {
+    const isStamp = (/** @type {string} */ path) => basename(path) === ".inputs";
+    cpSync(source, join(folder, name), { recursive: true, filter: (path) => !isStamp(path) });
+  }
 }
 
 /**

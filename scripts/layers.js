@@ -1,6 +1,8 @@
 // The layers of the repository, in one table: the allowed imports of each package and of each folder inside it. `npm
-// run layers` writes the lint rules that enforce the table to layers.biome.json, which biome.json extends. test/layers
-// checks that the file is up to date and that every rule catches a planted violation.
+// run layers` writes the lint rules that enforce the table to a biome.json in each package: Biome looks at every
+// override for every file, so all of them in one file would take most of its time. test/layers checks that the files
+// are up to date and that every rule catches a planted violation.
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,12 +42,14 @@ export const LAYERS = {
       names: [],
       channel: [],
       results: [],
-      config: ["names"],
+      secrets: [],
+      config: ["names", "secrets"],
       auth: ["channel", "config"],
       wire: ["auth", "config", "results"],
-      connection: ["auth", "channel", "config", "results", "wire"],
+      connection: ["auth", "channel", "config", "results", "secrets", "wire"],
+      pool: ["auth", "channel", "config", "connection", "secrets"],
       pins: ["auth", "config", "names"],
-      hub: ["auth", "channel", "config", "connection", "names", "pins", "results"],
+      hub: ["auth", "channel", "config", "connection", "names", "pins", "pool", "results"],
     },
   },
   store: {
@@ -108,11 +112,25 @@ export const LAYERS = {
       conversation: ["loop", "model", "record"],
     },
   },
+  broker: {
+    message: "broker imports core; its relay imports nothing but Node built-ins.",
+    imports: ["@trunkline/core"],
+    folders: { wire: [], relay: ["wire"], server: ["wire"] },
+  },
+  console: {
+    message: "console imports core; its page is bundled apart.",
+    imports: ["@trunkline/core"],
+    folders: { contract: [], server: ["contract"] },
+  },
   cli: {
     message: "cli imports the other packages; the native libraries it declares are only for the bundle.",
     imports: [
-      ...["agent", "client", "core", "protocol", "server", "store"].map((name) => `@trunkline/${name}`),
+      ...["agent", "broker", "client", "console", "core", "protocol", "server", "store"].map(
+        (name) => `@trunkline/${name}`,
+      ),
+      "@trunkline/broker/*",
       "@trunkline/client/*",
+      "@trunkline/console/*",
       "@trunkline/core/*",
       "@trunkline/server/*",
       "@trunkline/store/*",
@@ -125,50 +143,53 @@ export const LAYERS = {
       tokens: [],
       app: ["terminal"],
       agent: ["app", "terminal"],
+      console: ["app", "install", "terminal"],
       scripting: ["agent", "app", "terminal"],
-      commands: ["agent", "app", "install", "scripting", "terminal", "tokens"],
+      commands: ["agent", "app", "console", "install", "scripting", "terminal", "tokens"],
     },
   },
 };
 
 const PROCESS = "Only cli reads the environment and exits the process. Use the global process for the rest.";
+const CLI = {
+  includes: ["**"],
+  linter: { rules: { suspicious: { noConsole: "off" }, style: { noProcessEnv: "off" } } },
+};
 const BY_NAME = "Import a package by name, using only what its index exports.";
 
 /**
- * Returns the text of layers.biome.json: the lint configuration that enforces the table.
+ * Returns the texts of the lint configurations that enforce the table, by path.
  *
  * @param {string} root The repository.
+ * @returns {Map<string, string>}
  */
 export function layerRules(root) {
   const listed = Object.keys(LAYERS).flatMap((name) => entriesOf(join(root, "packages", name)));
-  const overrides = Object.entries(LAYERS).flatMap(([name, layer]) => {
-    const src = `packages/${name}/src`;
-    const files = filesIn(join(root, src));
-    const units = Object.keys(layer.folders ?? {});
-    return [
-      // A later override replaces the options of an earlier one.
-      override([`${src}/**`], patternsOf(layer, { listed })),
-      ...Object.entries(layer.only ?? {}).map(([folder, libraries]) =>
-        override(
-          [`${src}/${folder}/**`],
-          patternsOf(layer, { listed, libraries, folder: folder.split("/")[0], files }),
-        ),
-      ),
-      ...units.map((unit) => {
-        const isFile = unit.endsWith(".ts");
-        const below = Object.keys(layer.only ?? {}).filter((folder) => folder.startsWith(`${unit}/`));
-        const includes = isFile
-          ? [`${src}/${unit}`]
-          : [`${src}/${unit}/**`, ...below.map((each) => `!${src}/${each}/**`)];
-        return override(includes, patternsOf(layer, { listed, folder: unit, files }));
-      }),
-    ];
-  });
-  const noExit = {
-    includes: ["packages/*/src/**", "!packages/cli/src/**"],
-    plugins: ["./scripts/lint/no-process-exit.grit"],
-  };
-  return `{"overrides":[\n${[noExit, ...overrides].map((each) => JSON.stringify(each)).join(",\n")}\n]}\n`;
+  return new Map(
+    Object.entries(LAYERS).map(([name, layer]) => {
+      const files = filesIn(join(root, "packages", name, "src"));
+      const units = Object.keys(layer.folders ?? {});
+      const paths = name === "cli" ? {} : { paths: { "node:process": PROCESS } };
+      const overrides = [
+        name === "cli" ? CLI : { includes: ["src/**"], plugins: ["../../scripts/lint/no-process-exit.grit"] },
+        { includes: ["test/**"], linter: { rules: { correctness: { noUndeclaredDependencies: "off" } } } },
+        // A later override replaces the options of an earlier one.
+        override(["src/**"], { ...paths, patterns: patternsOf(layer, { listed }) }),
+        ...Object.entries(layer.only ?? {}).map(([folder, libraries]) => {
+          const within = { listed, libraries, folder: folder.split("/")[0], files };
+          return override([`src/${folder}/**`], { ...paths, patterns: patternsOf(layer, within) });
+        }),
+        ...units.map((unit) => {
+          const isFile = unit.endsWith(".ts");
+          const below = Object.keys(layer.only ?? {}).filter((folder) => folder.startsWith(`${unit}/`));
+          const includes = isFile ? [`src/${unit}`] : [`src/${unit}/**`, ...below.map((each) => `!src/${each}/**`)];
+          return override(includes, { ...paths, patterns: patternsOf(layer, { listed, folder: unit, files }) });
+        }),
+      ].map((each) => JSON.stringify(each));
+      const text = `{"root":false,"extends":"//","overrides":[\n${overrides.join(",\n")}\n]}\n`;
+      return [`packages/${name}/biome.json`, text];
+    }),
+  );
 }
 
 /**
@@ -210,12 +231,10 @@ function patternsOf({ message, imports, folders }, { listed, libraries = [], fol
 
 /**
  * @param {readonly string[]} includes
- * @param {readonly unknown[]} patterns
+ * @param {Readonly<Record<string, unknown>>} options
  */
-function override(includes, patterns) {
-  const paths = includes[0]?.startsWith("packages/cli/") ? {} : { paths: { "node:process": PROCESS } };
-  const noRestrictedImports = { level: "error", options: { ...paths, patterns } };
-  return { includes, linter: { rules: { style: { noRestrictedImports } } } };
+function override(includes, options) {
+  return { includes, linter: { rules: { style: { noRestrictedImports: { level: "error", options } } } } };
 }
 
 /**
@@ -264,5 +283,8 @@ export function filesIn(folder) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("..", import.meta.url));
-  writeFileSync(join(root, "layers.biome.json"), layerRules(root));
+  const rules = layerRules(root);
+  for (const [path, text] of rules) writeFileSync(join(root, path), text);
+  const biome = join(root, "node_modules", "@biomejs", "biome", "bin", "biome");
+  execFileSync(process.execPath, [biome, "format", "--write", ...rules.keys()], { cwd: root, stdio: "inherit" });
 }

@@ -64,10 +64,11 @@ export function publishOrder(packages) {
 export function packageProblems(files) {
   const packed = new Set(files);
   const unwanted = files.filter((file) =>
-    /(^|\/)(test|node_modules)\/|\.test\.|\.tsbuildinfo$|^bundle\/inputs\.json$|\.env$/.test(file),
+    /(^|\/)(test|node_modules)\/|\.test\.|\.tsbuildinfo$|^bundle\/inputs\.json$|\.inputs$|\.env$/.test(file),
   );
   const wanted = ["package.json", "dist/index.js", "dist/index.d.ts"];
-  if (packed.has("bin/trunkline.cjs")) wanted.push("bundle/main.cjs");
+  if (packed.has("bin/trunkline.cjs")) wanted.push("bundle/main.cjs", "bundle/console-assets/index.html");
+  if (packed.has("src/contract/api.ts")) wanted.push("assets/index.html");
   const missing = wanted.filter((file) => !packed.has(file));
   const stale = files.filter((file) => file.startsWith("dist/") && !packed.has(sourceOf(file)));
   const unbuilt = files.filter((file) => /^src\/.*\.ts$/.test(file) && !packed.has(outputOf(file)));

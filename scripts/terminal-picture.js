@@ -20,11 +20,12 @@ const CHARACTER_WIDTH = 7.8;
 
 const home = mkdtempSync(join(tmpdir(), "trunkline-picture-"));
 const cwd = join(home, "notes");
-mkdirSync(join(cwd, ".trunkline"), { recursive: true });
+mkdirSync(cwd);
+mkdirSync(join(home, ".trunkline"));
 writeFileSync(
-  join(cwd, ".trunkline", "mcp.json"),
+  join(home, ".trunkline", "settings.json"),
   JSON.stringify({
-    servers: {
+    mcpServers: {
       everything: { command: "node", args: [everything] },
       hello: { command: "node", args: [join(root, "test", "servers", "hello.js")] },
       tracker: { command: "tracker-mcp" },
@@ -38,7 +39,7 @@ for (const args of [["doctor"], ["tools", "hello.*"], ["call", "hello.hello", "n
   const { stdout } = spawnSync(process.execPath, [bin, ...args], {
     cwd,
     encoding: "utf8",
-    env: { PATH: process.env.PATH, HOME: home, TRUNKLINE_TRUST: "all" },
+    env: { PATH: process.env.PATH, HOME: home },
   });
   lines.push({
     text: `$ trunkline ${args.map((arg) => (arg.includes("*") ? `'${arg}'` : arg)).join(" ")}`,
@@ -46,7 +47,7 @@ for (const args of [["doctor"], ["tools", "hello.*"], ["call", "hello.hello", "n
   });
   const shown = stdout
     .trimEnd()
-    .replaceAll(cwd, "~/notes")
+    .replaceAll(home, "~")
     .replaceAll(everything, "server-everything")
     .replaceAll(`${root}test/servers/`, "");
   for (const text of shown.split("\n"))
