@@ -113,7 +113,13 @@ export {
   replaceControls,
   toOneLine,
 } from "./safe-text.js";
-export { beginsPrivateKey, isSensitiveToRead, isSensitiveToWrite, TELLING_BYTES } from "./sensitive-paths.js";
+export {
+  beginsPrivateKey,
+  isSensitiveInFolder,
+  isSensitiveToRead,
+  isSensitiveToWrite,
+  TELLING_BYTES,
+} from "./sensitive-paths.js";
 export { jsonBytes, type Shrunk, shareOut, shrink, shrinkSpan } from "./shrink.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";

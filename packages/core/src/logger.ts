@@ -11,6 +11,8 @@ export interface LoggerOptions {
   level?: LogLevel | "silent";
   /** `text` for people, `json` for programs: one object per line. Default `text`. */
   format?: "text" | "json";
+  /** Whether text lines begin with the day, too: for a log that is kept. Default: only the time. */
+  dated?: boolean;
   /**
    * Receives finished lines, including the newline. Default: standard error, because stdout carries the protocol or the
    * result.
@@ -24,10 +26,10 @@ export interface LoggerOptions {
 
 /** Creates a logger whose lines have a constant message and fields. */
 export function createLogger(options: LoggerOptions = {}): Logger {
-  const { level = "info", format = "text", redactor, clock = systemClock } = options;
+  const { level = "info", format = "text", dated = false, redactor, clock = systemClock } = options;
   const write = options.write ?? ((line: string) => void process.stderr.write(line));
   const threshold = level === "silent" ? LOG_LEVELS.length : LOG_LEVELS.indexOf(level);
-  const render = format === "json" ? renderJson : renderText;
+  const render = format === "json" ? renderJson : (line: Line) => renderText(line, dated);
 
   const make = (bound: LogFields): Logger => {
     const at = (lineLevel: LogLevel) => (message: string, fields?: LogFields) => {
@@ -66,13 +68,14 @@ function renderJson(line: Line): string {
   return printableJson({ time: line.time, level: line.level, message: line.message, ...plain(line.fields) });
 }
 
-function renderText(line: Line): string {
+function renderText(line: Line, dated: boolean): string {
   const fields = Object.entries(plain(line.fields))
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ` ${key}=${textValue(value)}`)
     .join("");
   // A log is read on a terminal, and servers decide what is in it.
-  return printable(`${line.time.slice(11, 23)} ${line.level.padEnd(5)} ${oneLine(line.message)}${fields}`);
+  const time = dated ? line.time : line.time.slice(11, 23);
+  return printable(`${time} ${line.level.padEnd(5)} ${oneLine(line.message)}${fields}`);
 }
 
 function textValue(value: unknown): string {

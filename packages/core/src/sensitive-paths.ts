@@ -88,6 +88,8 @@ const SECRET_PATHS = [
   "appdata/roaming/mozilla",
 ].map((path) => path.split("/"));
 
+const SECRET_PATH_ENDS = new Set(SECRET_PATHS.map((path) => path.at(-1)));
+
 const SECRET_PATTERNS = [
   // .env, .env.local, .envrc, prod.env
   /^\.env/,
@@ -313,6 +315,17 @@ const OBEYED_PATTERNS = [
 export function isSensitiveToRead(path: string): boolean {
   const parts = partsOf(path);
   return hasName(parts, SECRET_NAMES) || hasPath(parts, SECRET_PATHS) || parts.some(isSecretName);
+}
+
+/**
+ * {@link isSensitiveToRead} for a name in a folder that is known not to be sensitive: only the name, and paths that end
+ * with it, count. Much cheaper for the many files of a folder.
+ */
+export function isSensitiveInFolder(folder: string, name: string): boolean {
+  const own = comparableName(name);
+  if (SECRET_NAMES.has(own) || isSecretName(own)) return true;
+  // On Windows a backslash separates names.
+  return (SECRET_PATH_ENDS.has(own) || name.includes("\\")) && isSensitiveToRead(`${folder}/${name}`);
 }
 
 /** How many bytes {@link beginsPrivateKey} needs. */

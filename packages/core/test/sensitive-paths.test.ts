@@ -1,5 +1,10 @@
-import { isReservedName, isSensitiveToRead, isSensitiveToWrite } from "@trunkline/core";
+import { isReservedName, isSensitiveInFolder, isSensitiveToRead, isSensitiveToWrite } from "@trunkline/core";
 import { expect, test } from "vitest";
+
+/** Goes down the path, as someone who walks a folder does. */
+function isSensitiveOnTheWay(path: string): boolean {
+  return path.split("/").some((name, at, parts) => isSensitiveInFolder(parts.slice(0, at).join("/"), name));
+}
 
 test.each([
   ".env",
@@ -32,6 +37,7 @@ test.each([
   ".bash_history",
 ])("%s is sensitive to read", (path) => {
   expect(isSensitiveToRead(path)).toBe(true);
+  expect(isSensitiveOnTheWay(path)).toBe(true);
   expect(isSensitiveToWrite(path)).toBe(true);
 });
 
@@ -58,6 +64,7 @@ test.each([
   "README.md",
 ])("%s is ordinary", (path) => {
   expect(isSensitiveToRead(path)).toBe(false);
+  expect(isSensitiveOnTheWay(path)).toBe(false);
   expect(isSensitiveToWrite(path)).toBe(false);
 });
 
@@ -101,6 +108,7 @@ test.each([".ENV", ".Ssh/id_rsa", ".env.", ".env ", ".env::$DATA", ".e\u200bnv",
   "the spelling %j is recognised",
   (path) => {
     expect(isSensitiveToRead(path)).toBe(true);
+    expect(isSensitiveOnTheWay(path)).toBe(true);
   },
 );
 
