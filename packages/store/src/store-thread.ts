@@ -78,6 +78,7 @@ const UPKEEP = {
 
 /** Indexer threads do the indexing that writes have deferred, in the background. */
 const INDEXER = {
+  needsOwnThread: () => import("./engine/indexing/background.js").then((module) => module.needsOwnThread),
   run: () => import("./engine/indexing/background.js").then((module) => module.runBackground),
   nextTexts: () => import("./search/embedding-queue.js").then((module) => module.nextTexts),
   keepVectors: () => import("./search/embedding-queue.js").then((module) => module.keepVectors),
@@ -192,7 +193,7 @@ async function open(data: WorkerStart): Promise<Opened> {
       const databases = openForReading(folder, indexers);
       const rpc = new RpcClient(data.writer.port as Wire, data.writer.flags);
       const writer = remotesOf<StoreHandlers["writer"]>(rpc.call.bind(rpc));
-      return reading({ folder, ...databases, graph: databases.index, writer, guarded: data.guarded }, MOVER);
+      return reading({ folder, ...databases, graph: databases.index, writer }, MOVER);
     }
   }
 }

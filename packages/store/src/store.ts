@@ -67,61 +67,81 @@ interface StoreParts {
   readonly folder: string;
   readonly guarded: GuardedPaths;
   readonly id: string;
+  readonly idleMs?: number | undefined;
 }
 
 /** How often a search tries to see the index up to date while other processes keep writing. */
 const MOST_ATTEMPTS = 20;
 
+/** What all views of a store share. */
+interface StoreEngine {
+  readonly pool: StoreThreads;
+  readonly logger: Logger;
+  readonly folder: string;
+  readonly refusal: TrunklineError | undefined;
+  readonly idleMs: number | undefined;
+  /** Created when the first model is set. */
+  embedding: Embedding | undefined;
+  /** Created by the first grep. */
+  grep: StoreGrep | undefined;
+  isClosed: boolean;
+}
+
 /** An open store: the operations of the contract as methods, and access to content by hash. */
 export class Store implements StoreMethods, AsyncDisposable {
   /** The id that the store got when it was created. */
   readonly id: string;
-  readonly #pool: StoreThreads;
+  readonly #engine: StoreEngine;
+  readonly #isView: boolean;
   readonly #cwd: string;
   readonly #guarded: GuardedPaths;
-  readonly #refusal: TrunklineError | undefined;
   readonly #sessions: ClientSessions;
-  readonly #makeEmbedding: () => Embedding;
-  readonly #makeGrep: () => StoreGrep;
-  /** Created when the first model is set. */
-  #embedding: Embedding | undefined;
-  /** Created by the first grep. */
-  #grep: StoreGrep | undefined;
-  #closed = false;
+  #isClosed = false;
 
   /** @internal Use {@link openStore}. */
-  constructor(pool: StoreThreads, options: StoreParts) {
-    const { cwd, refusal, logger, folder, guarded, id } = options;
+  constructor(pool: StoreThreads, options: StoreParts, engine?: StoreEngine) {
+    const { cwd, refusal, logger, folder, guarded, id, idleMs } = options;
     this.id = id;
-    this.#guarded = guarded;
-    this.#pool = pool;
-    this.#sessions = new ClientSessions(pool, { logger, folder, guarded });
-    this.#makeEmbedding = () => new Embedding(pool.indexer, { logger, follow: refusal === undefined });
-    this.#makeGrep = () => new StoreGrep(pool.reader, { folder, cwd });
-    pool.onChange = () => this.#embedding?.wake();
     this.#cwd = cwd;
-    this.#refusal = refusal;
+    this.#guarded = guarded;
+    this.#sessions = new ClientSessions(pool, { logger, folder, guarded });
+    this.#isView = engine !== undefined;
+    const parts = { pool, logger, folder, refusal, idleMs };
+    const own = engine ?? { ...parts, embedding: undefined, grep: undefined, isClosed: false };
+    this.#engine = own;
+    if (engine === undefined) pool.onChange = () => own.embedding?.wake();
+  }
+
+  /**
+   * Returns this store for another folder: with its own base for relative paths, its own guarded paths and its own
+   * sessions, but with the same threads, caches and model. Closing it stops its watchers; close the store itself last.
+   */
+  from(cwd: string, guarded: GuardedPaths = {}): Store {
+    const absolute = (paths: readonly string[] | undefined) => paths?.map((each) => resolve(cwd, each));
+    const { pool, logger, folder, refusal } = this.#engine;
+    const own = { ownFolders: absolute(guarded.ownFolders), unwritable: absolute(guarded.unwritable) };
+    return new Store(pool, { cwd, refusal, logger, folder, guarded: own, id: this.id }, this.#engine);
   }
 
   /** Stores bytes without a document. They are kept for seven days after the last put. */
   async put(bytes: Uint8Array, options: StoreCallOptions = {}): Promise<ContentId> {
     this.#mayWrite();
-    return await this.#pool.mover.put({ bytes }, unrestricted(options));
+    return await this.#engine.pool.mover.put({ bytes }, unrestricted(options));
   }
 
   /** Returns all or part of a content's bytes, verified against their hashes. */
   async bytes(id: ContentId, options: StoreCallOptions & { start?: number; end?: number } = {}): Promise<Uint8Array> {
     const { start, end } = options;
-    return await this.#pool.reader.content({ id: parseContentId(id), start, end }, rpc(options));
+    return await this.#engine.pool.reader.content({ id: parseContentId(id), start, end }, rpc(options));
   }
 
   async has(id: ContentId, options: StoreCallOptions = {}): Promise<boolean> {
-    return await this.#pool.reader.has({ id: parseContentId(id) }, rpc(options));
+    return await this.#engine.pool.reader.has({ id: parseContentId(id) }, rpc(options));
   }
 
   /** Returns every content id that starts with these digits, sorted. */
   async resolve(prefix: string, options: StoreCallOptions = {}): Promise<readonly ContentId[]> {
-    return await this.#pool.reader.resolve({ prefix }, rpc(options));
+    return await this.#engine.pool.reader.resolve({ prefix }, rpc(options));
   }
 
   async add(params: AddParams, options: StoreCallOptions = {}): Promise<AddResult> {
@@ -138,12 +158,13 @@ export class Store implements StoreMethods, AsyncDisposable {
       content: bytes,
       session: this.#sessions.current(options),
       limits: options.limits,
+      guarded: this.#guarded,
     };
-    return await this.#pool.mover.add(resolved, unrestricted(options));
+    return await this.#engine.pool.mover.add(resolved, unrestricted(options));
   }
 
   async list(params: ListParams = {}, options: StoreCallOptions = {}): Promise<ListResult> {
-    return await this.#pool.reader.list(this.#filters(params, options), rpc(options));
+    return await this.#engine.pool.reader.list(this.#filters(params, options), rpc(options));
   }
 
   async get(params: GetParams, options: StoreCallOptions = {}): Promise<GetResult> {
@@ -151,12 +172,12 @@ export class Store implements StoreMethods, AsyncDisposable {
     const absolute = this.#absolute(params.path);
     const { outputPath } = params;
     const output = outputPath === undefined ? {} : { outputPath: resolve(this.#cwd, outputPath) };
-    return await this.#pool.reader.get({ ...params, ...output, absolute, limits }, rpc(options));
+    return await this.#engine.pool.reader.get({ ...params, ...output, absolute, limits }, rpc(options));
   }
 
   /** Returns what is in the graph so far. {@link indexed} waits until it is complete. */
   async graph(params: GraphParams, options: StoreCallOptions = {}): Promise<GraphResult> {
-    return await this.#pool.reader.graph({ ...params, absolute: this.#absolute(params.name) }, rpc(options));
+    return await this.#engine.pool.reader.graph({ ...params, absolute: this.#absolute(params.name) }, rpc(options));
   }
 
   async search(
@@ -169,27 +190,28 @@ export class Store implements StoreMethods, AsyncDisposable {
     const embedded = byMeaning ? await this.#queryVector(params.query, options.signal) : undefined;
     const resolved = { ...this.#filters(params, options), pins: this.#sessions.current(options), embedded };
     for (let attempt = 1; ; attempt++) {
-      const acceptStale = this.#refusal !== undefined || attempt === MOST_ATTEMPTS;
-      const found = await this.#pool.reader.search({ ...resolved, acceptStale }, rpc(options));
+      const acceptStale = this.#engine.refusal !== undefined || attempt === MOST_ATTEMPTS;
+      const found = await this.#engine.pool.reader.search({ ...resolved, acceptStale }, rpc(options));
       if (!("behind" in found)) return found;
       // A writer was killed between storing a change and indexing it, or is at that point just now.
-      await this.#pool.writer.ready({}, rpc(options));
+      await this.#engine.pool.writer.ready({}, rpc(options));
     }
   }
 
   /** Returns a complete result, or a `truncated` one with a cursor. A slow pattern does not block other calls. */
   async grep(params: GrepParams, options: StoreCallOptions & GrepCallOptions = {}): Promise<GrepResult> {
     const { signal, onMatches } = options;
-    if (this.#closed) throw new TrunklineError("CLOSED", "The store has been closed.");
-    this.#grep ??= this.#makeGrep();
+    const engine = this.#engine;
+    if (this.#isClosed || engine.isClosed) throw new TrunklineError("CLOSED", "The store has been closed.");
+    engine.grep ??= new StoreGrep(engine.pool.reader, engine);
     const viewer = viewerOf(options.principal);
-    return await this.#grep.run(this.#filters(params, options), { signal, onMatches, viewer });
+    return await engine.grep.run(this.#filters(params, options), { cwd: this.#cwd, signal, onMatches, viewer });
   }
 
   async update(params: UpdateParams, options: StoreCallOptions = {}): Promise<{ matched: number }> {
     this.#mayWrite();
     const absolute = this.#absolute(params.name);
-    return await this.#pool.writer.update({ ...(await this.#owned(params, options)), absolute }, rpc(options));
+    return await this.#engine.pool.writer.update({ ...(await this.#owned(params, options)), absolute }, rpc(options));
   }
 
   async delete(params: DeleteParams, options: StoreCallOptions = {}): Promise<DeleteResult> {
@@ -198,43 +220,43 @@ export class Store implements StoreMethods, AsyncDisposable {
     const absolutes = names.map((name) => this.#absolute(name));
     const session = this.#sessions.current(options);
     const own = await this.#owned(params, options);
-    return await this.#pool.writer.delete({ ...own, absolutes, session }, rpc(options));
+    return await this.#engine.pool.writer.delete({ ...own, absolutes, session }, rpc(options));
   }
 
   async undelete(params: OperationParams<"undelete">, options: StoreCallOptions = {}): Promise<UndeleteResult> {
     this.#mayWrite();
     const absolute = this.#absolute(params.name);
-    return await this.#pool.writer.undelete({ ...(await this.#owned(params, options)), absolute }, rpc(options));
+    return await this.#engine.pool.writer.undelete({ ...(await this.#owned(params, options)), absolute }, rpc(options));
   }
 
   async snapshot(params: OperationParams<"snapshot"> = {}, options: StoreCallOptions = {}): Promise<SnapshotInfo> {
     this.#mayWrite();
     const own = { ...params, collection: stored(params.collection, options) };
-    return await this.#pool.writer.snapshot(own, rpc(options));
+    return await this.#engine.pool.writer.snapshot(own, rpc(options));
   }
 
   async listSnapshots(
     params: OperationParams<"list_snapshots"> = {},
     options: StoreCallOptions = {},
   ): Promise<ListSnapshotsResult> {
-    return await this.#pool.reader.listSnapshots(params, rpc(options));
+    return await this.#engine.pool.reader.listSnapshots(params, rpc(options));
   }
 
   async listCollections(
     _params: Record<string, never> = {},
     options: StoreCallOptions = {},
   ): Promise<ListCollectionsResult> {
-    return await this.#pool.reader.listCollections(undefined as never, rpc(options));
+    return await this.#engine.pool.reader.listCollections(undefined as never, rpc(options));
   }
 
   async diff(params: DiffParams, options: StoreCallOptions = {}): Promise<DiffResult> {
-    return await this.#pool.reader.diff({ ...params, absolute: this.#absolute(params.path) }, rpc(options));
+    return await this.#engine.pool.reader.diff({ ...params, absolute: this.#absolute(params.path) }, rpc(options));
   }
 
   async restore(params: RestoreParams, options: StoreCallOptions = {}): Promise<RestoreResult> {
     const outputDirectory = resolve(this.#cwd, params.outputDirectory);
     const resolved = { ...params, outputDirectory, limits: options.limits, guarded: this.#guarded };
-    return await this.#pool.reader.restore(resolved, rpc(options));
+    return await this.#engine.pool.reader.restore(resolved, rpc(options));
   }
 
   /** `onProgress` counts bytes. Private addresses are rejected unless the options allow them. */
@@ -243,7 +265,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     const allowPrivate = options.allowPrivateAddresses ?? false;
     const session = this.#sessions.current(options);
     const resolved = { ...params, collection: stored(params.collection, options), allowPrivate, session };
-    return await this.#pool.mover.download(resolved, unrestricted(options));
+    return await this.#engine.pool.mover.download(resolved, unrestricted(options));
   }
 
   /** Starts a session for the client. Stops its previous open session first. */
@@ -263,7 +285,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     params: OperationParams<"list_sessions"> = {},
     options: StoreCallOptions = {},
   ): Promise<ListSessionsResult> {
-    return await this.#pool.reader.listSessions(params, rpc(options));
+    return await this.#engine.pool.reader.listSessions(params, rpc(options));
   }
 
   /** Stops the client's session and its watchers after indexing all detected changes. */
@@ -272,11 +294,11 @@ export class Store implements StoreMethods, AsyncDisposable {
   }
 
   async pin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
-    return await this.#pool.writer.pin(await this.#pinParams(params, options), rpc(options));
+    return await this.#engine.pool.writer.pin(await this.#pinParams(params, options), rpc(options));
   }
 
   async unpin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
-    return await this.#pool.writer.unpin(await this.#pinParams(params, options), rpc(options));
+    return await this.#engine.pool.writer.unpin(await this.#pinParams(params, options), rpc(options));
   }
 
   /** Indexes changed files until the session stops. Calls `onProgress` after every indexed burst. */
@@ -296,35 +318,35 @@ export class Store implements StoreMethods, AsyncDisposable {
 
   /** Checks every chunk, reference and index. Reports damage in the result instead of rejecting. */
   async verify(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<VerifyResult> {
-    return await this.#pool.mover.verify({}, rpc(options));
+    return await this.#engine.pool.mover.verify({}, rpc(options));
   }
 
   /** Empties the trash and removes unreferenced data. */
   async gc(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<GcResult> {
     this.#mayWrite();
-    return await this.#pool.mover.gc({}, rpc(options));
+    return await this.#engine.pool.mover.gc({}, rpc(options));
   }
 
   /** Rebuilds the indexes and repairs damaged chunks from files that still have them. */
   async repair(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<RepairResult> {
     this.#mayWrite();
-    return await this.#pool.mover.repair({}, rpc(options));
+    return await this.#engine.pool.mover.repair({}, rpc(options));
   }
 
   /** Writes the current state of the whole store to one file. */
   async export(params: OperationParams<"export">, options: StoreCallOptions = {}): Promise<ExportResult> {
     const path = resolve(this.#cwd, params.path);
-    return await this.#pool.mover.export({ ...params, path }, rpc(options));
+    return await this.#engine.pool.mover.export({ ...params, path }, rpc(options));
   }
 
   /** Replays the history of an export into this store. */
   async import(params: OperationParams<"import">, options: StoreCallOptions = {}): Promise<ImportResult> {
     this.#mayWrite();
-    return await this.#pool.mover.import({ path: resolve(this.#cwd, params.path) }, rpc(options));
+    return await this.#engine.pool.mover.import({ path: resolve(this.#cwd, params.path) }, rpc(options));
   }
 
   async status(params: StatusParams = {}, options: StoreCallOptions = {}): Promise<StatusResult> {
-    return await this.#pool.reader.status(params, rpc(options));
+    return await this.#engine.pool.reader.status(params, rpc(options));
   }
 
   /**
@@ -332,28 +354,42 @@ export class Store implements StoreMethods, AsyncDisposable {
    * until the new one has processed everything, so close the previous one only after {@link indexed}.
    */
   useEmbedder(embedder: Embedder): void {
-    if (this.#closed) return;
-    this.#embedding ??= this.#makeEmbedding();
-    this.#embedding.use(embedder);
+    const engine = this.#engine;
+    if (engine.isClosed) return;
+    engine.embedding ??= new Embedding(engine.pool.indexer, {
+      logger: engine.logger,
+      follow: engine.refusal === undefined,
+    });
+    engine.embedding.use(embedder);
   }
 
   /** Resolves when background indexing (patterns, relations, meaning) is complete. */
   async indexed(): Promise<void> {
-    await this.#pool.indexed();
-    await this.#embedding?.idle();
+    const { pool, refusal, embedding } = this.#engine;
+    await pool.indexed();
+    // Another process may have been killed before it finished.
+    if (refusal === undefined && !(await pool.reader.isCurrent({})).current) {
+      pool.indexInBackground();
+      await pool.indexed();
+    }
+    await embedding?.idle();
   }
 
   /** Ends the threads. Acknowledged writes are on disk. Idempotent. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
+    const engine = this.#engine;
+    if (!this.#isView) engine.isClosed = true;
     try {
       await this.#sessions.close();
     } finally {
-      try {
-        await this.#embedding?.close();
-      } finally {
-        await this.#grep?.close();
-        await this.#pool.close();
+      if (!this.#isView) {
+        try {
+          await engine.embedding?.close();
+        } finally {
+          await engine.grep?.close();
+          await engine.pool.close();
+        }
       }
     }
   }
@@ -363,12 +399,13 @@ export class Store implements StoreMethods, AsyncDisposable {
   }
 
   async #queryVector(query: string, signal: AbortSignal | undefined): Promise<QueryVector> {
-    if (this.#embedding !== undefined) return await this.#embedding.queryVector(query, signal);
+    const { embedding } = this.#engine;
+    if (embedding !== undefined) return await embedding.queryVector(query, signal);
     return { missing: "no embedding model is available. To search by meaning, run `trunkline models pull`" };
   }
 
   #mayWrite(): void {
-    if (this.#refusal !== undefined) throw this.#refusal;
+    if (this.#engine.refusal !== undefined) throw this.#engine.refusal;
   }
 
   #absolute(name: string | undefined): string | undefined {

@@ -164,6 +164,14 @@ export interface StatusResult {
   readonly uniqueBlocks: number;
   readonly deduplicatedBytes: number;
   readonly dedupRatio: number;
+  /**
+   * Documents that a tool has written, such as minified code. `search` finds them by their words and `grep` by pattern,
+   * but they are not in the graph and not searched by meaning.
+   */
+  readonly wordsOnly?: {
+    readonly documents: number;
+    readonly kinds: Readonly<Partial<Record<"minified" | "generated" | "sourceMap" | "lock" | "data", number>>>;
+  };
   readonly [detail: string]: unknown;
 }
 

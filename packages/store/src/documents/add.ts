@@ -7,7 +7,7 @@ import type { AddParams, AddResult, FileProblem } from "../contract/index.js";
 import { metadataObject, tagList } from "../contract/params.js";
 import { prepareContent } from "../engine/content/prepare.js";
 import type { ContentType } from "../engine/content/text.js";
-import { Guard, requireUnmoved } from "../engine/files/guard.js";
+import { Guard, type GuardedPaths, requireUnmoved } from "../engine/files/guard.js";
 import { hasIgnoreFile, type LeftOut } from "../engine/files/left-out.js";
 import { hasChunk, hexOf } from "../engine/sqlite/contents.js";
 import { collectionId } from "../engine/sqlite/documents.js";
@@ -24,6 +24,7 @@ export interface ResolvedAddParams extends Omit<AddParams, "path" | "paths" | "c
   readonly content?: Uint8Array | undefined;
   readonly session?: string | undefined;
   readonly limits?: FileLimits | undefined;
+  readonly guarded: GuardedPaths;
 }
 
 export async function add(env: DocumentMover, params: ResolvedAddParams, call: Call): Promise<AddResult> {
@@ -160,7 +161,7 @@ async function addFolder(
     include: params.include,
     exclude: params.exclude,
     store: realpathSync(env.folder),
-    guard: new Guard(env.guarded),
+    guard: new Guard(params.guarded),
     skipGenerated: params.skipGenerated === true && !hasIgnoreFile(realRoot),
     leftOut,
     onUnread: (path) => unread.add(path),

@@ -191,13 +191,15 @@ function withFile<T>(path: string, followLinks: boolean, work: (file: OpenFile) 
 }
 
 function readWhole(fd: number, size: number): Uint8Array {
-  // One byte more than expected, to detect a file that has grown.
+  // One byte more than expected, to detect a file that claims to be empty, as those in /proc do.
   const buffer = Buffer.allocUnsafeSlow(size + 1);
   let length = 0;
   while (length < buffer.length) {
     const count = readSync(fd, buffer, length, buffer.length - length, null);
     if (count === 0) break;
     length += count;
+    // The caller compares the size again, so a file that has grown meanwhile is noticed.
+    if (length === size) break;
   }
   return buffer.subarray(0, length);
 }

@@ -2,7 +2,7 @@
 // of the folder, and files that can hold secrets are left out.
 import { lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
 import { basename, join, sep } from "node:path";
-import { isSensitiveToRead, systemCodeOf } from "@trunkline/core";
+import { isSensitiveInFolder, isSensitiveToRead, systemCodeOf } from "@trunkline/core";
 import type { FileProblem } from "../contract/index.js";
 import { type IgnoreRules, readIgnoreRules } from "../engine/files/gitignore.js";
 import { compileGlobs } from "../engine/files/glob.js";
@@ -79,7 +79,7 @@ function* walkFolder(
       yield* walkFolder(options, `${relative}/`, rules, wanted, excluded);
     } else if (entry.isFile() || entry.isSymbolicLink()) {
       if (isIgnored(rules, relative, false) || !wanted(relative)) continue;
-      if (isSecretFile(options, relative)) continue;
+      if (isSecretFile(options, base, entry.name)) continue;
       const source = entry.isFile() ? path : linkTarget(path, options);
       const stats = source === undefined ? undefined : factsOf(source, options);
       if (source === undefined || stats?.isFile() !== true) continue;
@@ -105,8 +105,9 @@ function isLeftOut(
   return true;
 }
 
-function isSecretFile({ realRoot, hasSecrets, leftOut }: Walk, relative: string): boolean {
-  if (!hasSecrets && !isSecret(join(realRoot, relative))) return false;
+/** Folders of secrets are not entered, unless the root is one. */
+function isSecretFile({ realRoot, hasSecrets, leftOut }: Walk, base: string, name: string): boolean {
+  if (!hasSecrets && !isSensitiveInFolder(`${realRoot}/${base}`, name)) return false;
   leftOut.sensitive++;
   return true;
 }

@@ -9,11 +9,14 @@ import { requireCollection } from "../engine/sqlite/filters.js";
 import { documentsNamed, oneDocument, severalDocuments } from "../engine/sqlite/find-document.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
+import { filesWith, nameTerm, touchesTerm } from "./file-terms.js";
+import { GraphFiles } from "./graph-files.js";
 import { graphPending } from "./graph-indexer.js";
 import {
   contentKey,
   fileKey,
   type GraphEdge,
+  NODE_TYPES,
   type ParsedKey,
   parseKey,
   parseRelation,
@@ -152,15 +155,9 @@ function originByName(env: GraphDatabases, name: string, { collection, absolute 
   if (found.length > 1) throw severalDocuments(env.truth, name, found);
   if (found[0] !== undefined) return originOfDocument(env, found[0]);
   const last = name.slice(name.lastIndexOf(".") + 1);
-  const symbols = env.index
-    .all<{ key: string; collection: string }>(
-      `SELECT k.key, f.collection FROM graph_nodes n JOIN graph_keys k ON k.id = n.key JOIN graph_files f ON f.id = n.file
-       WHERE n.name = ? AND f.gone = 0 AND (? IS NULL OR f.collection = ?) ORDER BY k.key LIMIT 200`,
-      last,
-      collection ?? null,
-      collection ?? null,
-    )
-    .filter(({ key }) => last === name || (parseKey(key)?.qualifiedName ?? "").endsWith(name));
+  const symbols = symbolsNamed(env.index, last, collection).filter(
+    ({ key }) => last === name || (parseKey(key)?.qualifiedName ?? "").endsWith(name),
+  );
   const [only, ...others] = symbols;
   if (only === undefined) {
     // Throws if there is no such document.
@@ -172,6 +169,27 @@ function originByName(env: GraphDatabases, name: string, { collection, absolute 
     hint: "Pass one of them as `node_key`.",
     data: { matches },
   });
+}
+
+const MOST_SYMBOLS = 200;
+
+/** Returns the first symbols with this name, in the order of their keys. */
+function symbolsNamed(
+  index: Db,
+  name: string,
+  collection: string | undefined,
+): { readonly key: string; readonly collection: string }[] {
+  const documents = new GraphFiles(index, { collection });
+  const ids = new Set(
+    NODE_TYPES.flatMap((type) => (type === "external" ? [] : filesWith(index, nameTerm(type, name)))),
+  );
+  const found: { key: string; collection: string }[] = [];
+  for (const file of documents.sorted(ids)) {
+    const keys = file.symbols.filter((symbol) => symbol.name === name).map(({ key }) => key);
+    for (const key of keys.sort()) found.push({ key, collection: file.collection });
+    if (found.length >= MOST_SYMBOLS) break;
+  }
+  return found.slice(0, MOST_SYMBOLS);
 }
 
 function originByKey(env: GraphDatabases, key: string, collection: string | undefined): Origin {
@@ -218,19 +236,10 @@ function exists(
     case "file":
       return true;
     case "symbol":
+      return new GraphFiles(index, { collection }).at(parsed.path ?? "").some((file) => file.symbol(key) !== undefined);
     case "external": {
-      const id = index.get<{ id: number }>("SELECT id FROM graph_keys WHERE key = ?", key)?.id;
-      if (id === undefined) return false;
-      const from = parsed.space === "symbol" ? "graph_nodes g" : "graph_edges g";
-      const column = parsed.space === "symbol" ? "g.key" : "g.target";
-      return (
-        index.get(
-          `SELECT 1 FROM ${from} JOIN graph_files f ON f.id = g.file WHERE ${column} = ? AND (? IS NULL OR f.collection = ?)`,
-          id,
-          collection ?? null,
-          collection ?? null,
-        ) !== undefined
-      );
+      const [first] = new GraphFiles(index, { collection }).with(touchesTerm(key));
+      return first !== undefined;
     }
     case "tag":
       return truth.get("SELECT 1 FROM document_tags WHERE tag = ?", parsed.name) !== undefined;

@@ -13,6 +13,7 @@ export { MemoryGraph } from "./memory-graph.js";
 export { toMermaid } from "./mermaid.js";
 export {
   type FileEdge,
+  type FileFacts,
   type FileGraph,
   GRAPH_LANGUAGES,
   type GraphEdge,
@@ -30,6 +31,7 @@ export {
   RELATIONS,
   type Reference,
   type Relation,
+  type SymbolFacts,
   type SymbolKind,
 } from "./model/graph-model.js";
 export {

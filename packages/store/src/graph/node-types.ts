@@ -3,15 +3,16 @@ import { TrunklineError } from "@trunkline/core";
 import type { GraphResult } from "../contract/index.js";
 import { hexOf } from "../engine/sqlite/contents.js";
 import type { SqlValue } from "../engine/sqlite/database.js";
+import { namesOf, type TermFile } from "./file-terms.js";
+import { GraphFiles } from "./graph-files.js";
 import { collectionKey, externalKey, fileKey, NODE_TYPES, type NodeType, tagKey } from "./index.js";
 import type { GraphDatabases } from "./stored-graph.js";
 
 /**
- * How to select the nodes of a type: rows of `rest` (the key without its prefix), `name`, and optionally `path` and
- * `hash`.
+ * How to select the nodes of a type from the content database: rows of `rest` (the key without its prefix), `name`, and
+ * optionally `path` and `hash`.
  */
 interface Listing {
-  readonly from: "truth" | "index";
   readonly sql: string;
   readonly key: (rest: string) => string;
 }
@@ -20,7 +21,7 @@ interface ListedNode {
   readonly rest: string;
   readonly name: string;
   readonly path: string | null;
-  readonly hash: Uint8Array | string | null;
+  readonly hash: Uint8Array | null;
 }
 
 const LIVE = "d.state = 'live' AND (? IS NULL OR k.name = ?)";
@@ -30,36 +31,24 @@ const DOCUMENTS = `documents d JOIN collections k ON k.id = d.collection JOIN ve
 /** Every statement takes the collection twice. */
 const LISTINGS: Readonly<Partial<Record<NodeType, Listing>>> = {
   file: {
-    from: "truth",
     sql: `SELECT d.path AS rest, d.name, d.path, c.hash FROM ${DOCUMENTS} WHERE ${LIVE} ORDER BY d.path`,
     key: fileKey,
   },
   tag: {
-    from: "truth",
     sql: `SELECT DISTINCT t.tag AS rest, t.tag AS name, NULL AS path, NULL AS hash
       FROM documents d JOIN collections k ON k.id = d.collection JOIN document_tags t ON t.document = d.id WHERE ${LIVE} ORDER BY 1`,
     key: tagKey,
   },
   collection: {
-    from: "truth",
     sql: `SELECT k.name AS rest, k.name AS name, NULL AS path, NULL AS hash FROM collections k
       WHERE k.documents > 0 AND (? IS NULL OR k.name = ?) ORDER BY 1`,
     key: collectionKey,
   },
   version: {
-    from: "truth",
     sql: `SELECT DISTINCT d.path || '#' || lower(hex(o.hash)) AS rest, d.name, d.path, o.hash FROM ${DOCUMENTS}
       JOIN versions w ON w.document = d.id AND w.content <> v.content JOIN contents o ON o.id = w.content
       WHERE ${LIVE} ORDER BY 1`,
     key: (rest) => `version:${rest}`,
-  },
-  external: {
-    from: "index",
-    sql: `SELECT substr(t.key, 10) AS rest, substr(t.key, 10) AS name, NULL AS path, NULL AS hash FROM graph_keys t
-      WHERE t.key >= 'external:' AND t.key < 'external;' AND EXISTS (
-        SELECT 1 FROM graph_edges g JOIN graph_files f ON f.id = g.file
-        WHERE g.target = t.id AND f.gone = 0 AND (? IS NULL OR f.collection = ?)) ORDER BY 1`,
-    key: externalKey,
   },
 };
 
@@ -67,16 +56,16 @@ const LISTINGS: Readonly<Partial<Record<NodeType, Listing>>> = {
 export function typesOf(env: GraphDatabases, collection: string | undefined): { type: NodeType; count: number }[] {
   const scope = [collection ?? null, collection ?? null];
   const counts = new Map<NodeType, number>();
-  for (const [type, { from, sql }] of Object.entries(LISTINGS)) {
+  for (const [type, { sql }] of Object.entries(LISTINGS)) {
     // The keys of LISTINGS are types.
-    counts.set(type as NodeType, env[from].one<{ n: number }>(`SELECT count(*) AS n FROM (${sql})`, ...scope).n);
+    counts.set(type as NodeType, env.truth.one<{ n: number }>(`SELECT count(*) AS n FROM (${sql})`, ...scope).n);
   }
-  for (const { type, n } of env.index.all<{ type: NodeType; n: number }>(
-    `SELECT n.type, count(*) AS n FROM graph_nodes n JOIN graph_files f ON f.id = n.file
-     WHERE f.gone = 0 AND (? IS NULL OR f.collection = ?) GROUP BY n.type`,
-    ...scope,
-  )) {
-    counts.set(type, n);
+  const visible = new GraphFiles(env.index, { collection }).ids();
+  for (const type of NODE_TYPES) {
+    if (LISTINGS[type] !== undefined) continue;
+    let count = 0;
+    for (const { files } of namesOf(env.index, type)) count += nodesIn(type, files, visible);
+    counts.set(type, count);
   }
   return NODE_TYPES.flatMap((type) => {
     const count = counts.get(type) ?? 0;
@@ -95,26 +84,65 @@ export function nodesOfType(
       hint: `Node types: ${NODE_TYPES.join(", ")}.`,
     });
   }
+  const { nodes, total } = listed(env, type, { collection, limit });
+  return { type, nodes, total, ...(total > nodes.length ? { truncated: true } : {}) };
+}
+
+type ListedNodes = Pick<Extract<GraphResult, { readonly total: number }>, "nodes" | "total">;
+
+function listed(
+  env: GraphDatabases,
+  type: NodeType,
+  { collection, limit }: { collection?: string | undefined; limit: number },
+): ListedNodes {
+  const listing = LISTINGS[type];
+  if (listing === undefined) return namedNodes(env, type, { collection, limit });
   const scope: SqlValue[] = [collection ?? null, collection ?? null];
-  const { from, sql, key } = LISTINGS[type] ?? symbolListing(type);
-  const { total } = env[from].one<{ total: number }>(`SELECT count(*) AS total FROM (${sql})`, ...scope);
-  const nodes = env[from].all<ListedNode>(`${sql} LIMIT ?`, ...scope, limit).map(({ rest, name, path, hash }) => ({
+  const { sql, key } = listing;
+  const { total } = env.truth.one<{ total: number }>(`SELECT count(*) AS total FROM (${sql})`, ...scope);
+  const nodes = env.truth.all<ListedNode>(`${sql} LIMIT ?`, ...scope, limit).map(({ rest, name, path, hash }) => ({
     key: key(rest),
     type,
     name,
     ...(path === null ? {} : { path }),
-    ...(hash === null ? {} : { hash: typeof hash === "string" ? hash : hexOf(hash) }),
+    ...(hash === null ? {} : { hash: hexOf(hash) }),
   }));
-  return { type, nodes, total, ...(total > nodes.length ? { truncated: true } : {}) };
+  return { nodes, total };
 }
 
-/** Builds the listing of a symbol type. `type` is one of NODE_TYPES, so it is safe in SQL. */
-function symbolListing(type: NodeType): Listing {
-  return {
-    from: "index",
-    sql: `SELECT s.key AS rest, n.name, f.path, f.hash FROM graph_nodes n JOIN graph_files f ON f.id = n.file
-      JOIN graph_keys s ON s.id = n.key WHERE n.type = '${type}' AND f.gone = 0 AND (? IS NULL OR f.collection = ?)
-      ORDER BY n.name, s.key`,
-    key: (rest) => rest,
-  };
+/** Lists symbols or external names, in the order of their names and keys. */
+function namedNodes(
+  { index }: GraphDatabases,
+  type: NodeType,
+  { collection, limit }: { collection?: string | undefined; limit: number },
+): ListedNodes {
+  const documents = new GraphFiles(index, { collection });
+  const visible = documents.ids();
+  const first: { name: string; files: TermFile[] }[] = [];
+  let total = 0;
+  for (const { name, files } of namesOf(index, type)) {
+    const count = nodesIn(type, files, visible);
+    if (count > 0 && total < limit) first.push({ name, files });
+    total += count;
+  }
+  const nodes: ListedNodes["nodes"][number][] = [];
+  for (const { name, files } of first) {
+    if (type === "external") {
+      nodes.push({ key: externalKey(name), type, name });
+      continue;
+    }
+    for (const { symbols, path, hash } of documents.sorted(files.map(({ file }) => file))) {
+      if (nodes.length >= limit) break;
+      const keys = symbols.filter((symbol) => symbol.kind === type && symbol.name === name).map(({ key }) => key);
+      for (const key of keys.sort()) nodes.push({ key, type, name, path, hash });
+    }
+  }
+  return { nodes: nodes.slice(0, limit), total };
+}
+
+/** Counts the nodes with one name: a symbol for each definition, but one external name for all documents. */
+function nodesIn(type: NodeType, files: readonly TermFile[], visible: ReadonlySet<number>): number {
+  const counts = files.filter(({ file }) => visible.has(file)).map(({ count }) => count);
+  if (type === "external") return Math.min(1, counts.length);
+  return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -3,13 +3,13 @@
 
 import { bytesOf, hexOf } from "../engine/sqlite/contents.js";
 import type { Db, SqlValue } from "../engine/sqlite/database.js";
+import { GraphFiles } from "./graph-files.js";
 import {
   collectionKey,
   fileKey,
   type GraphEdge,
   type Neighbours,
   type NodeDescription,
-  type NodeType,
   type ParsedKey,
   parseKey,
   type Relation,
@@ -26,7 +26,7 @@ export interface GraphDatabases {
 /** Both databases as one graph, within one collection or across all. */
 export class StoredGraph implements Neighbours {
   readonly #truth: Db;
-  readonly #index: Db;
+  readonly #files: GraphFiles;
   readonly #collection: string | null;
   readonly #most: number;
   readonly #check: () => void;
@@ -36,7 +36,7 @@ export class StoredGraph implements Neighbours {
     options: { readonly collection: string | undefined; readonly limit: number; readonly check: () => void },
   ) {
     this.#truth = truth;
-    this.#index = index;
+    this.#files = new GraphFiles(index, options);
     this.#collection = options.collection ?? null;
     // Half of these may be known already; anything beyond would be cut anyway.
     this.#most = 2 * options.limit + 2;
@@ -45,7 +45,7 @@ export class StoredGraph implements Neighbours {
 
   *edges(key: string, filter: { readonly relation?: Relation; readonly reverse: boolean }): Iterable<GraphEdge> {
     this.#check();
-    yield* this.#textEdges(key, filter);
+    yield* this.#files.edges(key, filter);
     const parsed = parseKey(key);
     if (parsed === undefined || parsed.space === "symbol" || parsed.space === "external") return;
     const all = filter.reverse ? this.#incoming(parsed) : this.#outgoing(parsed);
@@ -56,31 +56,6 @@ export class StoredGraph implements Neighbours {
         yield { from, to, relation, resolved: true };
       }
     }
-  }
-
-  #textEdges(
-    key: string,
-    { relation, reverse }: { readonly relation?: Relation; readonly reverse: boolean },
-  ): GraphEdge[] {
-    const [own, other] = reverse ? ["target", "source"] : ["source", "target"];
-    const rows = this.#index.all<{ other: string; relation: Relation; line: number | null; resolved: number }>(
-      `SELECT o.key AS other, g.relation, g.line, g.resolved FROM graph_keys k JOIN graph_edges g ON g.${own} = k.id
-       JOIN graph_keys o ON o.id = g.${other} JOIN graph_files f ON f.id = g.file
-       WHERE k.key = ? AND (? IS NULL OR f.collection = ?) AND (? IS NULL OR g.relation = ?) AND f.gone = 0
-       ORDER BY f.path, g.position`,
-      key,
-      this.#collection,
-      this.#collection,
-      relation ?? null,
-      relation ?? null,
-    );
-    return rows.map((row) => ({
-      from: reverse ? row.other : key,
-      to: reverse ? key : row.other,
-      relation: row.relation,
-      ...(row.line === null ? {} : { line: row.line }),
-      resolved: row.resolved === 1,
-    }));
   }
 
   /**
@@ -100,7 +75,7 @@ export class StoredGraph implements Neighbours {
           ["SAME_CONTENT", () => this.#sameContent(path)],
         ];
       case "content":
-        return [["SAME_CONTENT", () => this.#files("c.hash = ?", bytesOf(hash))]];
+        return [["SAME_CONTENT", () => this.#paths("c.hash = ?", bytesOf(hash))]];
       case "version":
         return [["VERSION_OF", () => [fileKey(path)]]];
       default:
@@ -120,11 +95,11 @@ export class StoredGraph implements Neighbours {
         return [
           [
             "TAGGED",
-            () => this.#files("EXISTS (SELECT 1 FROM document_tags t WHERE t.document = d.id AND t.tag = ?)", name),
+            () => this.#paths("EXISTS (SELECT 1 FROM document_tags t WHERE t.document = d.id AND t.tag = ?)", name),
           ],
         ];
       case "collection":
-        return [["IN_COLLECTION", () => this.#files("k.name = ?", name)]];
+        return [["IN_COLLECTION", () => this.#paths("k.name = ?", name)]];
       default:
         return [];
     }
@@ -143,7 +118,7 @@ export class StoredGraph implements Neighbours {
       .map((row) => row.value);
   }
 
-  #files(condition: string, ...values: SqlValue[]): string[] {
+  #paths(condition: string, ...values: SqlValue[]): string[] {
     return this.#truth
       .all<{ path: string }>(
         `SELECT DISTINCT d.path FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content
@@ -161,7 +136,7 @@ export class StoredGraph implements Neighbours {
     const hash = this.#hashOf(path);
     if (hash === undefined) return [];
     // Empty files have nothing in common.
-    return this.#files("c.hash = ? AND c.size > 0 AND d.path <> ?", hash, path);
+    return this.#paths("c.hash = ? AND c.size > 0 AND d.path <> ?", hash, path);
   }
 
   #hashOf(path: string): Uint8Array | undefined {
@@ -191,14 +166,9 @@ export class StoredGraph implements Neighbours {
   }
 
   *symbols(key: string): Iterable<string> {
-    const rows = this.#index.all<{ key: string }>(
-      `SELECT k.key FROM graph_files f JOIN graph_nodes n ON n.file = f.id JOIN graph_keys k ON k.id = n.key
-       WHERE f.path = ? AND (? IS NULL OR f.collection = ?) AND f.gone = 0 ORDER BY n.position`,
-      key.slice(fileKey("").length),
-      this.#collection,
-      this.#collection,
-    );
-    for (const row of rows) yield row.key;
+    for (const { symbols } of this.#files.at(key.slice(fileKey("").length))) {
+      for (const symbol of symbols) yield symbol.key;
+    }
   }
 
   describe(key: string): NodeDescription | undefined {
@@ -207,13 +177,11 @@ export class StoredGraph implements Neighbours {
       const hash = this.#hashOf(parsed.path ?? "");
       return hash === undefined ? undefined : { hash: hexOf(hash) };
     }
-    if (parsed?.space !== "symbol") return undefined;
-    return this.#index.get<{ type: NodeType; name: string; path: string; hash: string }>(
-      `SELECT n.type, n.name, f.path, f.hash FROM graph_keys k JOIN graph_nodes n ON n.key = k.id
-       JOIN graph_files f ON f.id = n.file WHERE k.key = ? AND (? IS NULL OR f.collection = ?)`,
-      key,
-      this.#collection,
-      this.#collection,
-    );
+    if (parsed?.space !== "symbol" || parsed.path === undefined) return undefined;
+    for (const file of this.#files.at(parsed.path)) {
+      const symbol = file.symbol(key);
+      if (symbol !== undefined) return { type: symbol.kind, name: symbol.name, path: file.path, hash: file.hash };
+    }
+    return undefined;
   }
 }

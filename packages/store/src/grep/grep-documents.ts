@@ -2,7 +2,6 @@
 import { sep } from "node:path";
 import { TrunklineError } from "@trunkline/core";
 import { reachedSeq } from "../engine/indexing/catch-up.js";
-import { hexOf } from "../engine/sqlite/contents.js";
 import type { Db, SqlValue } from "../engine/sqlite/database.js";
 import { type Selection, type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
 import { indexFits } from "../engine/sqlite/schema.js";
@@ -92,13 +91,13 @@ function after(character: string): string {
 
 interface Row {
   readonly path: string;
-  readonly hash: Uint8Array;
-  readonly size: number;
-  readonly type: "text" | "binary";
+  readonly hash: string;
+  readonly sizeBytes: number;
+  readonly binary: boolean;
   readonly version: number;
 }
 
-const COLUMNS = "d.path, c.hash, c.size, c.type, v.id AS version";
+const COLUMNS = "d.path, lower(hex(c.hash)) AS hash, c.size, c.type = 'binary' AS binary, v.id AS version";
 
 /** Returns one page of the documents that may match, and of binary ones, which are counted. */
 export function grepPage(env: ReadEnvironment, params: GrepPageParams, call: Call): GrepPage {
@@ -117,7 +116,7 @@ export function grepPage(env: ReadEnvironment, params: GrepPageParams, call: Cal
         few === undefined ? scan(truth, selection, bounds, params.limit) : lookUp(truth, selection, bounds, few);
       call.check();
       const last = few === undefined && rows.length === params.limit ? rows.at(-1) : undefined;
-      const next = last === undefined ? undefined : { path: last.path, hash: hexOf(last.hash) };
+      const next = last === undefined ? undefined : { path: last.path, hash: last.hash };
       const documents = withEntries(index, rows.filter(placeTest(params.places)).filter(isFirst));
       if (few === undefined) list.append(documents, { from: params.from, next });
       const possible = few === undefined ? documents.filter((document) => mayMatch(document, candidates)) : documents;
@@ -129,23 +128,29 @@ export function grepPage(env: ReadEnvironment, params: GrepPageParams, call: Cal
 /** Whether a row is not a repetition: the same content at the same path in two collections counts once. */
 function isFirst(row: Row, position: number, rows: readonly Row[]): boolean {
   const before = rows[position - 1];
-  return before === undefined || before.path !== row.path || Buffer.compare(before.hash, row.hash) !== 0;
+  return before === undefined || before.path !== row.path || before.hash !== row.hash;
 }
 
 /** Adds the index entries. */
 function withEntries(index: Db, rows: readonly Row[]): ListedDocument[] {
-  const found = index.all<{ id: number; version: number }>(
-    "SELECT id, version FROM entries WHERE version IN (SELECT value FROM json_each(?))",
+  const { ids, versions } = index.one<{ ids: string | null; versions: string | null }>(
+    `SELECT group_concat(id, ' ') AS ids, group_concat(version, ' ') AS versions FROM entries
+     WHERE version IN (SELECT value FROM json_each(?))`,
     JSON.stringify(rows.map((row) => row.version)),
   );
-  const entries = new Map(found.map(({ id, version }) => [version, id]));
-  return rows.map(({ path, hash, size, type, version }) => ({
+  const indexed = numbersOf(versions);
+  const entries = new Map(numbersOf(ids).map((id, position) => [indexed[position], id]));
+  return rows.map(({ path, hash, sizeBytes, binary, version }) => ({
     path,
-    hash: hexOf(hash),
-    sizeBytes: size,
-    binary: type === "binary",
+    hash,
+    sizeBytes,
+    binary,
     entry: entries.get(version),
   }));
+}
+
+function numbersOf(text: string | null): number[] {
+  return text === null || text === "" ? [] : text.split(" ").map(Number);
 }
 
 interface KeptCandidates {
@@ -178,8 +183,11 @@ function candidatesOf(
 function documentsToLookUp({ truth, index }: ReadEnvironment, candidates: ReadonlySet<number>): number[] | undefined {
   if (candidates.size > MOST_LOOKED_UP) return undefined;
   const documents = new Set<number>();
-  const inIndex = "SELECT document AS id FROM entries WHERE id IN (SELECT value FROM json_each(?))";
-  for (const { id } of index.all<{ id: number }>(inIndex, JSON.stringify([...candidates]))) documents.add(id);
+  const { found } = index.one<{ found: string | null }>(
+    "SELECT group_concat(document, ' ') AS found FROM entries WHERE id IN (SELECT value FROM json_each(?))",
+    JSON.stringify([...candidates]),
+  );
+  for (const id of numbersOf(found)) documents.add(id);
   const unseen = "SELECT id FROM documents WHERE seq > ? LIMIT ?";
   for (const { id } of truth.all<{ id: number }>(unseen, reachedSeq(index), MOST_LOOKED_UP + 1)) documents.add(id);
   const binary = `SELECT v.document AS id FROM contents c CROSS JOIN versions v ON v.content = c.id
@@ -219,23 +227,36 @@ function boundsOf({ places, from }: GrepPageParams): Bounds | undefined {
 
 /** Reads all documents, ordered by path and hash. */
 function scan(truth: Db, { from, where, values }: Selection, bounds: Bounds, limit: number): Row[] {
-  return truth.all<Row>(
-    `SELECT ${COLUMNS} FROM ${from} WHERE ${where}${bounds.sql} ORDER BY d.path, c.hash LIMIT ?`,
-    ...values,
-    ...bounds.values,
-    limit,
-  );
+  const sql = `SELECT ${COLUMNS} FROM ${from} WHERE ${where}${bounds.sql} ORDER BY d.path, c.hash LIMIT ?`;
+  return readRows(truth, sql, [...values, ...bounds.values, limit]);
 }
 
 /** Reads the documents with these ids, in the same order. */
 function lookUp(truth: Db, { from, where, values }: Selection, bounds: Bounds, ids: readonly number[]): Row[] {
-  return truth.all<Row>(
-    `SELECT ${COLUMNS} FROM json_each(?) j CROSS JOIN ${from}
-     WHERE d.id = j.value AND ${where}${bounds.sql} ORDER BY d.path, c.hash`,
-    JSON.stringify(ids),
+  const sql = `SELECT ${COLUMNS} FROM json_each(?) j CROSS JOIN ${from}
+     WHERE d.id = j.value AND ${where}${bounds.sql} ORDER BY d.path, c.hash`;
+  return readRows(truth, sql, [JSON.stringify(ids), ...values, ...bounds.values]);
+}
+
+/** Has SQLite put each column into one text: passing tens of thousands of rows one by one takes three times as long. */
+function readRows(truth: Db, sql: string, values: readonly SqlValue[]): Row[] {
+  const columns = truth.one<Record<"paths" | "hashes" | "sizes" | "binary" | "versions", string | null>>(
+    `SELECT json_group_array(path) AS paths, group_concat(hash, ' ') AS hashes, group_concat(size, ' ') AS sizes,
+       group_concat(binary, '') AS binary, group_concat(version, ' ') AS versions FROM (${sql})`,
     ...values,
-    ...bounds.values,
   );
+  const { hashes, binary } = columns;
+  if (hashes === null || binary === null) return [];
+  const paths = JSON.parse(columns.paths ?? "[]") as string[];
+  const sizes = numbersOf(columns.sizes);
+  const versions = numbersOf(columns.versions);
+  return hashes.split(" ").map((hash, position) => ({
+    path: paths[position] as string,
+    hash,
+    sizeBytes: sizes[position] as number,
+    binary: binary[position] === "1",
+    version: versions[position] as number,
+  }));
 }
 
 /** Returns a test for whether a document is at one of the places or in a folder there. */

@@ -73,8 +73,6 @@ export interface GrepThreadData {
 export interface GrepThreadStart extends GrepThreadData {
   /** How many bytes of the contents it has read the thread can cache; 0 for none. */
   readonly cacheBytes: number;
-  /** How long an idle thread keeps its cache. */
-  readonly cacheIdleMs: number;
 }
 
 /** Reads contents inside a grep thread. */

@@ -3,6 +3,7 @@
 import { totalmem } from "node:os";
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, messageOf, TrunklineError } from "@trunkline/core";
+import { THREAD_LIMITS } from "../engine/threads/thread.js";
 import type {
   Batch,
   BatchAnswer,
@@ -20,8 +21,8 @@ export interface GrepPoolOptions extends GrepThreadData {
   readonly maxThreads?: number | undefined;
   /** Total size of the threads' content caches. Default: 256 MB, or an eighth of the memory. */
   readonly cacheBytes?: number | undefined;
-  /** How long the caches are kept after the last query. Default 5 minutes. */
-  readonly cacheIdleMs?: number | undefined;
+  /** After how much idle time a thread ends, with its cache. Default 5 minutes. */
+  readonly idleMs?: number | undefined;
 }
 
 /**
@@ -48,16 +49,18 @@ interface Thread {
   /** Permanent threads have a number; extra ones for peak load do not. */
   readonly number: number | undefined;
   job: Job | undefined;
+  /** Runs while the thread has no job. */
+  idle: NodeJS.Timeout | undefined;
 }
 
 const CACHE_BYTES = 256 * 2 ** 20;
-const CACHE_IDLE_MS = 5 * 60_000;
+const IDLE_MS = 5 * 60_000;
 const NOTHING = { counts: new Int32Array(), collected: [], binary: [] };
 
 const THREAD_ENTRY = new URL("./grep-thread.js", import.meta.url);
 
-/** Up to this many documents, one thread is enough: starting another takes longer than searching them. */
-const FEW_DOCUMENTS = 128;
+/** Up to this many documents of a query, one thread is enough: starting another takes longer than searching them. */
+const FEW_DOCUMENTS = 2000;
 
 /** A thread checks whether to stop at least this often, unless something is very wrong. */
 const GRACE_MS = 1000;
@@ -66,6 +69,8 @@ export class GrepPool implements AsyncDisposable {
   readonly #options: GrepPoolOptions;
   readonly #threads: Thread[] = [];
   readonly #queue: Job[] = [];
+  /** The latest query, and how many documents it has searched. */
+  #latest = { query: 0, documents: 0 };
   #lastId = 0;
   #closed = false;
 
@@ -81,6 +86,11 @@ export class GrepPool implements AsyncDisposable {
   /** Whether the threads read contents themselves. */
   get reads(): boolean {
     return this.#options.reader !== undefined;
+  }
+
+  /** How many threads are running. */
+  get running(): number {
+    return this.#threads.length;
   }
 
   /** Starts a thread, so it is ready for the first batch. */
@@ -101,8 +111,7 @@ export class GrepPool implements AsyncDisposable {
       );
       return together([{ positions: documents.map((_, position) => position) }], [answer]);
     }
-    const isEnough = documents.length <= FEW_DOCUMENTS && this.#threads.length < 2;
-    const parts = partsOf(documents, isEnough ? 1 : this.#kept);
+    const parts = partsOf(documents, this.#isOneEnough(request.query, documents.length) ? 1 : this.#kept);
     const answers = parts.map(({ home, positions }) => {
       const own = positions.map((position) => documents[position] as { path: string; hash: string });
       // Only the first document of the batch can be resumed.
@@ -110,6 +119,13 @@ export class GrepPool implements AsyncDisposable {
       return this.#run({ ...request, ...columnsOf(own), scan }, home, signal);
     });
     return together(parts, await Promise.all(answers));
+  }
+
+  /** Whether a query needs no second thread for these documents and those it has searched before. */
+  #isOneEnough(query: number, documents: number): boolean {
+    if (this.#latest.query !== query) this.#latest = { query, documents: 0 };
+    this.#latest.documents += documents;
+    return this.#threads.length < 2 && this.#latest.documents <= FEW_DOCUMENTS;
   }
 
   async #run(request: Unnumbered, home: number | undefined, signal: AbortSignal): Promise<SentAnswer> {
@@ -144,7 +160,10 @@ export class GrepPool implements AsyncDisposable {
     this.#closed = true;
     for (const job of this.#queue.splice(0)) job.settle(closedError());
     const threads = this.#threads.splice(0);
-    for (const thread of threads) thread.job?.settle(closedError());
+    for (const { job, idle } of threads) {
+      clearTimeout(idle);
+      job?.settle(closedError());
+    }
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
 
@@ -157,6 +176,7 @@ export class GrepPool implements AsyncDisposable {
       const { job, thread } = next;
       this.#queue.splice(this.#queue.indexOf(job), 1);
       thread.job = job;
+      clearTimeout(thread.idle);
       thread.worker.ref();
       const batch: Batch = { ...job.batch, keep: job.home !== undefined && job.home === thread.number };
       thread.worker.postMessage(batch, batch.data === undefined ? [] : [batch.data]);
@@ -202,11 +222,10 @@ export class GrepPool implements AsyncDisposable {
     const workerData: GrepThreadStart = {
       ...(reader === undefined ? {} : { reader }),
       cacheBytes: number === undefined || reader === undefined ? 0 : Math.floor(cacheBytes / this.#kept),
-      cacheIdleMs: this.#options.cacheIdleMs ?? CACHE_IDLE_MS,
     };
-    const worker = new Worker(THREAD_ENTRY, { workerData, name: "store grep" });
-    const thread: Thread = { worker, number, job: undefined };
-    worker.unref();
+    const worker = new Worker(THREAD_ENTRY, { workerData, name: "store grep", resourceLimits: THREAD_LIMITS });
+    const thread: Thread = { worker, number, job: undefined, idle: undefined };
+    this.#rest(thread);
     worker.on("message", (answer: SentAnswer) => this.#finish(thread, answer));
     worker.on("error", (error) => this.#lose(thread, error));
     worker.once("exit", () => this.#lose(thread, new Error("it ended")));
@@ -214,11 +233,17 @@ export class GrepPool implements AsyncDisposable {
     return thread;
   }
 
+  /** Lets a thread wait for its next job. It must not keep the process alive, and ends after a while. */
+  #rest(thread: Thread): void {
+    thread.worker.unref();
+    thread.idle = setTimeout(() => this.#drop(thread), this.#options.idleMs ?? IDLE_MS).unref();
+  }
+
   #finish(thread: Thread, answer: SentAnswer): void {
     const job = thread.job;
     if (job === undefined || job.batch.id !== answer.id) return;
     thread.job = undefined;
-    thread.worker.unref();
+    this.#rest(thread);
     const { error } = answer;
     job.settle(
       error === undefined
@@ -246,6 +271,7 @@ export class GrepPool implements AsyncDisposable {
     const index = this.#threads.indexOf(thread);
     if (index === -1) return false;
     this.#threads.splice(index, 1);
+    clearTimeout(thread.idle);
     thread.worker.removeAllListeners("exit");
     thread.worker.terminate().catch(() => {});
     return true;

@@ -6,7 +6,7 @@ import type { Batch, GrepReader, GrepThreadStart, SentAnswer } from "./grep-mess
 import { compilePattern } from "./pattern.js";
 import { type ScannedMatch, Scanner, scannable } from "./scan.js";
 
-const { reader: wanted, cacheBytes, cacheIdleMs } = workerData as GrepThreadStart;
+const { reader: wanted, cacheBytes } = workerData as GrepThreadStart;
 
 const KEPT_SCANNERS = 8;
 const scanners = new Map<string, Scanner>();
@@ -156,11 +156,8 @@ async function run(batch: Batch): Promise<SentAnswer> {
   }
 }
 
-// The thread lives as long as its port is open; the timer alone does not keep it alive.
-const idle = setTimeout(() => cache.clear(), cacheIdleMs).unref();
 const parent = parentPort;
 // Batches come one at a time: the pool waits for an answer before it sends the next.
 parent?.on("message", (batch: Batch) => {
-  idle.refresh();
   void run(batch).then((answer) => parent.postMessage(answer, [answer.counts.buffer as ArrayBuffer]));
 });

@@ -25,25 +25,21 @@ type ReaderCalls = Remotes<{
 export class StoreGrep {
   readonly #readers: ReaderCalls;
   readonly #threads: GrepPool;
-  readonly #cwd: string;
 
-  constructor(readers: ReaderCalls, { folder, cwd }: { folder: string; cwd: string }) {
+  constructor(readers: ReaderCalls, { folder, idleMs }: { folder: string; idleMs: number | undefined }) {
     this.#readers = readers;
     const data: GrepReaderData = { folder };
-    this.#threads = new GrepPool({ reader: { module: READER_MODULE, data } });
-    this.#cwd = cwd;
+    this.#threads = new GrepPool({ reader: { module: READER_MODULE, data }, idleMs });
   }
 
   /** Runs a query. `session` is already an id. */
   async run(
     params: Omit<GrepParams, "session"> & { session: string | undefined },
-    { viewer, ...options }: GrepCallOptions & { viewer?: Viewer },
+    { viewer, cwd, ...options }: GrepCallOptions & { viewer?: Viewer; cwd: string },
   ): Promise<GrepResult> {
     const { paths, documents, collection, snapshot, tags, matchAllTags, metadata, session, cursor, ...rest } = params;
     const filters = { collection, snapshot, tags, matchAllTags, metadata, session };
-    const given = paths?.length
-      ? paths.map((path) => ({ given: path, absolute: resolve(this.#cwd, path) }))
-      : undefined;
+    const given = paths?.length ? paths.map((path) => ({ given: path, absolute: resolve(cwd, path) })) : undefined;
     const source =
       documents === undefined
         ? storeSource(this.#readers, { filters, paths: given, viewer })

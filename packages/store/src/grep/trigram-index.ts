@@ -6,7 +6,7 @@ import type { Indexer, PreparedEntry } from "../engine/indexing/indexer.js";
 import type { Db } from "../engine/sqlite/database.js";
 import type { TrigramQuery } from "./literals.js";
 import { TRIGRAM_KEYS, textKeys, trigramKey } from "./trigram-keys.js";
-import { type Block, type EntryKeys, makeBlocks, readBlock } from "./trigram-segment.js";
+import { type Block, type EntryKeys, findList, makeBlocks, readBlock } from "./trigram-segment.js";
 
 /**
  * This many segments are merged into one with at most MOST_ENTRIES entries, unless one of them already makes up most of
@@ -149,22 +149,36 @@ export function findCandidates(index: Db, query: TrigramQuery | "none"): Set<num
   return found;
 }
 
-function candidatesIn(index: Db, segment: Segment, query: TrigramQuery): ReadonlySet<number> {
+/** Returns the matching entries of a segment, in order. */
+function candidatesIn(index: Db, segment: Segment, query: TrigramQuery): readonly number[] {
   switch (query.kind) {
     case "trigram":
-      return new Set(listOf(index, segment, trigramKey(query.text)));
-    case "or":
-      return new Set(query.of.flatMap((part) => [...candidatesIn(index, segment, part)]));
+      return listOf(index, segment, trigramKey(query.text));
+    case "or": {
+      const found = new Set(query.of.flatMap((part) => candidatesIn(index, segment, part)));
+      return [...found].sort((a, b) => a - b);
+    }
     case "and": {
-      let left: ReadonlySet<number> | undefined;
+      let left: readonly number[] | undefined;
       for (const part of query.of) {
         const found = candidatesIn(index, segment, part);
-        left = left === undefined ? found : new Set([...left].filter((id) => found.has(id)));
-        if (left.size === 0) break;
+        left = left === undefined ? found : common(left, found);
+        if (left.length === 0) break;
       }
-      return left ?? new Set();
+      return left ?? [];
     }
   }
+}
+
+/** Returns the numbers that are in both lists. */
+function common(a: readonly number[], b: readonly number[]): number[] {
+  const both: number[] = [];
+  let at = 0;
+  for (const number of a) {
+    while (at < b.length && (b[at] as number) < number) at++;
+    if (b[at] === number) both.push(number);
+  }
+  return both;
 }
 
 /** Returns the entries of a segment that contain a trigram. */
@@ -175,11 +189,5 @@ function listOf(index: Db, { id, first }: Segment, key: number): readonly number
     start,
     start + key,
   );
-  if (row === undefined) return [];
-  let list: readonly number[] = [];
-  readBlock({ first: row.id - start, data: row.lists }, first, (found, ids) => {
-    if (found === key) list = ids;
-    return found >= key;
-  });
-  return list;
+  return row === undefined ? [] : findList({ first: row.id - start, data: row.lists }, first, key);
 }

@@ -25,6 +25,8 @@ const LINE_FEED = 0x0a;
 /** The text in which each key was last seen. */
 let lastSeen: Uint16Array | undefined;
 let texts = 0;
+/** The keys of the current text. */
+let found = new Int32Array(4096);
 
 /** Returns the distinct keys of a text, unordered. Matches never span lines, so trigrams don't either. */
 export function textKeys(text: string): Int32Array {
@@ -34,7 +36,10 @@ export function textKeys(text: string): Int32Array {
     texts = 1;
   }
   const seen = lastSeen;
-  const keys: number[] = [];
+  if (found.length < Math.min(text.length, TRIGRAM_KEYS))
+    found = new Int32Array(Math.min(2 * text.length, TRIGRAM_KEYS));
+  const keys = found;
+  let count = 0;
   let key = 0;
   let characters = 0;
   for (let at = 0; at < text.length; at++) {
@@ -51,7 +56,7 @@ export function textKeys(text: string): Int32Array {
     }
     if (++characters < 3 || seen[key] === texts) continue;
     seen[key] = texts;
-    keys.push(key);
+    keys[count++] = key;
   }
-  return Int32Array.from(keys);
+  return keys.slice(0, count);
 }

@@ -16,8 +16,8 @@ export interface Block {
   readonly data: Uint8Array;
 }
 
-/** A block ends with the list that reaches this length. */
-const BLOCK_BYTES = 2048;
+/** A block ends with the list that reaches this length. Small ones fill the pages of the database better. */
+const BLOCK_BYTES = 512;
 /** Maximum bytes of a 32-bit number. */
 const LONGEST_NUMBER = 5;
 
@@ -147,4 +147,34 @@ export function readBlock({ first, data }: Block, base: number, take: (key: numb
     }
     if (take(key, ids)) return;
   }
+}
+
+/** Returns the list of one key; empty if the block has none. Skips the other lists without reading them. */
+export function findList({ first, data }: Block, base: number, wanted: number): number[] {
+  let at = 0;
+  const read = (): number => {
+    let number = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = data[at++] ?? 0;
+      number |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return number;
+    }
+  };
+  const ids: number[] = [];
+  for (let key = first; at < data.length; ) {
+    key += read();
+    const count = read();
+    if (key > wanted) return ids;
+    if (key === wanted) {
+      let id = base;
+      while (ids.length < count && at < data.length) {
+        id += read();
+        ids.push(id);
+      }
+      return ids;
+    }
+    // The last byte of a number has no eighth bit.
+    for (let left = count; left > 0 && at < data.length; at++) if ((data[at] as number) < 0x80) left--;
+  }
+  return ids;
 }

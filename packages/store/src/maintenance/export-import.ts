@@ -15,7 +15,7 @@ import {
   type VersionRow,
 } from "../engine/sqlite/documents.js";
 import { requireOwnTruth } from "../engine/sqlite/own-schema.js";
-import { checkFormat, FORMAT_VERSION, TRUTH_APPLICATION_ID } from "../engine/sqlite/schema.js";
+import { checkFormat, OLDEST_READABLE_FORMAT, TRUTH_APPLICATION_ID } from "../engine/sqlite/schema.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import { ChunkPacker, type PackedChunk, unpackChunk } from "../engine/writing/incoming.js";
@@ -113,7 +113,7 @@ function openExport(path: string): Db {
       applicationId: TRUTH_APPLICATION_ID,
       check: requireOwnTruth,
     });
-    if (checkFormat(source) !== FORMAT_VERSION) throw foreign();
+    if (checkFormat(source) < OLDEST_READABLE_FORMAT) throw foreign();
     return source;
   } catch (error) {
     source?.close();

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { StatusParams, StatusResult } from "../contract/index.js";
 import { reachedSeq } from "../engine/indexing/catch-up.js";
+import { generatedCounts } from "../engine/indexing/generated-indexer.js";
 import { currentSeq } from "../engine/sqlite/documents.js";
 import { FORMAT_VERSION, INDEX_FILE, TRUTH_FILE } from "../engine/sqlite/schema.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
@@ -33,6 +34,7 @@ export function status(env: ReadEnvironment, params: StatusParams): StatusResult
       deduplicatedBytes: saved,
       dedupRatio: totalBytes === 0 ? 0 : saved / totalBytes,
       ...embeddings(env),
+      ...wordsOnly(env),
       ...(params.detailed ? details(env, chunks) : {}),
       ...(params.fileTypes ? { fileTypes: fileTypes(env) } : {}),
     };
@@ -72,6 +74,13 @@ function embeddings({ index }: ReadEnvironment) {
   const [latest, ...older] = embeddingProgress(index);
   if (latest === undefined) return {};
   return { embeddings: older.length === 0 ? latest : { ...latest, older } };
+}
+
+/** Counts the documents that a tool has written: they are not in the graph and not embedded. */
+function wordsOnly({ index }: ReadEnvironment): Pick<StatusResult, "wordsOnly"> {
+  const kinds = generatedCounts(index);
+  const documents = Object.values(kinds).reduce((sum, count) => sum + count, 0);
+  return documents === 0 ? {} : { wordsOnly: { documents, kinds } };
 }
 
 /** Reports how far each index has come. */

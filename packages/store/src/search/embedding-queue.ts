@@ -1,12 +1,14 @@
 // The thread's side of embedding: what to embed next, and where the vectors go. The queue is the list of entries
 // itself; each model remembers the entry up to which it is complete, so a restart continues from there.
 
+import { generatedKindOf } from "../engine/content/generated.js";
 import { describeEntry, readIndexText } from "../engine/indexing/catch-up.js";
 import { hasIndexedText } from "../engine/indexing/indexer.js";
 import type { Db } from "../engine/sqlite/database.js";
 import type { Call } from "../engine/threads/rpc.js";
-import { signsOf } from "./vector-math.js";
-import { type EmbedderRow, embedderRow, type Passage, passagesOf, vectorBytes } from "./vectors-indexer.js";
+import { noteCutting, noteRecut, recutRange } from "./passage-recut.js";
+import { signsOf, vectorBytes } from "./vector-math.js";
+import { type EmbedderRow, embedderRow, type Passage, passagesOf } from "./vectors-indexer.js";
 
 /** A text for which the model has no vector yet. */
 export interface WaitingText {
@@ -33,6 +35,7 @@ export function nextTexts(
   index.immediate(() => {
     index.run("INSERT OR IGNORE INTO embedders VALUES (NULL, ?, ?, 0, 0, 0)", model, dimensions);
     index.run("UPDATE embedders SET used = ? WHERE model = ?", Date.now(), model);
+    noteCutting(index, model);
   }, call.check);
   while (true) {
     call.check();
@@ -43,6 +46,12 @@ export function nextTexts(
       ENTRIES_PER_LOOK,
     );
     if (entries.length === 0) {
+      const range = recutRange(index);
+      if (range !== undefined) {
+        const step = recut({ truth, index }, { row, range, most }, call);
+        if (step.texts.length > 0) return step;
+        continue;
+      }
       if (row.complete === 0) complete(index, row, call);
       return { texts: [], through: row.entry, done: true };
     }
@@ -65,10 +74,7 @@ function look(
   let through = row.entry;
   for (const entry of entries) {
     call.check();
-    const described = describeEntry(truth, entry);
-    const text =
-      described !== undefined && hasIndexedText(described) ? readIndexText(truth, described.content) : undefined;
-    const passages = described === undefined || text === undefined ? [] : passagesOf(described, text);
+    const passages = cutEntry(truth, entry);
     const missing = passages.filter(({ hash }) => !texts.has(hash) && !hasVector(index, row.id, hash));
     if (texts.size > 0 && texts.size + missing.length > most) break;
     cut.push({ entry: entry.id, passages });
@@ -82,6 +88,48 @@ function look(
     if (texts.size === 0) advance(index, row.model, through);
   }, call.check);
   return { texts: [...texts.values()], through, done: false };
+}
+
+/** Cuts entries again, and replaces the passages of those whose new passages all have vectors. */
+function recut(
+  { truth, index }: { truth: Db; index: Db },
+  { row, range, most }: { row: EmbedderRow; range: { after: number; last: number }; most: number },
+  call: Call,
+): EmbeddingStep {
+  const entries = index.all<{ id: number; document: number; version: number }>(
+    "SELECT id, document, version FROM entries WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
+    range.after,
+    range.last,
+    ENTRIES_PER_LOOK,
+  );
+  const texts = new Map<string, WaitingText>();
+  const ready: { entry: number; passages: readonly Passage[] }[] = [];
+  for (const entry of entries) {
+    call.check();
+    const passages = cutEntry(truth, entry);
+    const missing = passages.filter(({ hash }) => !texts.has(hash) && !hasVector(index, row.id, hash));
+    if (texts.size > 0 && texts.size + missing.length > most) break;
+    for (const { hash, text } of missing.slice(0, most)) texts.set(hash, { hash, text });
+    // Its passages are replaced the next time, together with those of the entries after it.
+    if (texts.size === 0) ready.push({ entry: entry.id, passages });
+  }
+  index.immediate(() => {
+    for (const { entry, passages } of ready) {
+      index.run("DELETE FROM passages WHERE entry = ?", entry);
+      notePassages(index, entry, passages);
+    }
+    const through = ready.at(-1)?.entry ?? range.after;
+    noteRecut(index, entries.length === 0 ? range.last : through);
+  }, call.check);
+  return { texts: [...texts.values()], through: row.entry, done: false };
+}
+
+function cutEntry(truth: Db, entry: { id: number; document: number; version: number }): Passage[] {
+  const described = describeEntry(truth, entry);
+  if (described === undefined || !hasIndexedText(described)) return [];
+  const text = readIndexText(truth, described.content);
+  const isEmbedded = text !== undefined && generatedKindOf(described.path, text.body) === undefined;
+  return isEmbedded ? passagesOf(described, text) : [];
 }
 
 function hasVector(index: Db, embedder: number, hash: string): boolean {

@@ -4,7 +4,7 @@
 //
 // FTS5 also stores which words have a trigram, one row per word: a table with a row for each trigram of each word took
 // longer to fill.
-import { type IndexText, MAX_IDENTIFIER_LENGTH } from "../engine/content/text.js";
+import { type IndexText, identifierWords, MAX_IDENTIFIER_LENGTH } from "../engine/content/text.js";
 import type { IndexEntry, Indexer } from "../engine/indexing/indexer.js";
 import { knownNumbers } from "../engine/indexing/known-numbers.js";
 import { asciiWords } from "./ascii-words.js";
@@ -16,12 +16,12 @@ const READ_CHARACTERS = 4 * 1024 * 1024;
 
 export const fuzzyIndexer: Indexer = {
   name: "fuzzy",
-  version: 2,
+  version: 3,
   when: "background",
   create(index) {
     index.exec(`CREATE TABLE IF NOT EXISTS words (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
       CREATE VIRTUAL TABLE IF NOT EXISTS word_grams USING fts5(
-        grams, content='', detail=none, tokenize="ascii tokenchars '^$'");
+        grams, content='', columnsize=0, detail=none, tokenize="ascii tokenchars '^$'");
       CREATE VIRTUAL TABLE IF NOT EXISTS word_gram_rows USING fts5vocab('word_grams', 'instance');`);
   },
   async prepare(entry, text) {
@@ -74,10 +74,8 @@ export function wordsOfEntry(
   text: IndexText | undefined,
 ): string[] {
   const parts = [entry.title ?? "", entry.path, entry.tags.join(" "), JSON.stringify(entry.metadata)];
-  const isPlain = text !== undefined && text.body.length <= READ_CHARACTERS && isAscii(text.body);
-  if (text !== undefined && !isPlain) {
-    parts.push(text.body.slice(0, READ_CHARACTERS), text.words.slice(0, READ_CHARACTERS));
-  }
+  const { ascii, others } = splitByScript(text?.body.slice(0, READ_CHARACTERS) ?? "");
+  if (others !== "") parts.push(others, identifierWords(others));
   const words = new Set<string>();
   const take = (word: string) => {
     if (words.size < MOST_WORDS_PER_ENTRY && isWord(word)) words.add(word);
@@ -86,12 +84,43 @@ export function wordsOfEntry(
     const folded = foldWord(part);
     for (const word of folded.match(isAscii(folded) ? /[a-z0-9]{4,}/g : /[\p{L}\p{N}]{4,}/gu) ?? []) take(word);
   }
-  if (isPlain) {
-    const found = asciiWords(text.body, SHORTEST_WORD, MAX_IDENTIFIER_LENGTH);
-    for (const word of found.whole) take(word.toLowerCase());
-    for (const word of found.parts) take(word.toLowerCase());
-  }
+  const found = asciiWords(ascii, SHORTEST_WORD, MAX_IDENTIFIER_LENGTH);
+  for (const word of found.whole) take(word.toLowerCase());
+  for (const word of found.parts) take(word.toLowerCase());
   return [...words];
+}
+
+/**
+ * Splits a text into the part whose words are all ASCII, in which words are found much faster, and the other words.
+ * Most texts with other characters only have a few dashes, quotes or names.
+ */
+function splitByScript(text: string): { ascii: string; others: string } {
+  let ascii = "";
+  let others = "";
+  let from = 0;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII.
+  const beyond = /[^\x00-\x7f]/g;
+  for (let next = beyond.exec(text); next !== null; next = beyond.exec(text)) {
+    let start = next.index;
+    while (start > from && isAsciiLetterOrDigit(text.charCodeAt(start - 1))) start--;
+    let end = next.index;
+    while (end < text.length && (text.charCodeAt(end) > 0x7f || isAsciiLetterOrDigit(text.charCodeAt(end)))) end++;
+    const run = text.slice(start, end);
+    if (BEYOND_ASCII.test(run)) {
+      ascii += `${text.slice(from, start)} `;
+      others += `${run} `;
+      from = end;
+    }
+    beyond.lastIndex = end;
+  }
+  return { ascii: from === 0 ? text : ascii + text.slice(from), others };
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII.
+const BEYOND_ASCII = /(?![\x00-\x7f])[\p{L}\p{N}\p{M}]/u;
+
+function isAsciiLetterOrDigit(unit: number): boolean {
+  return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x30 && unit <= 0x39);
 }
 
 /** Excludes numbers, hashes and encoded bytes. */

@@ -6,7 +6,7 @@ import { bm25WeightOfFts5 } from "@trunkline/core";
 import type { Db } from "../engine/sqlite/database.js";
 import { ABSENT, type Entries, entriesOf } from "./entry-states.js";
 import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "./keyword-indexer.js";
-import { RANK_SCALE } from "./ranks-indexer.js";
+import { listedEntries, RANK_SCALE } from "./ranks-indexer.js";
 
 /** Entries that have a word, each once, and the word's BM25 score in each: positive and unbounded. */
 export interface Postings {
@@ -94,8 +94,8 @@ class Words {
       scores[count++] = score;
     };
     for (const list of lists) {
-      const ids = new Int32Array(list.entries.slice().buffer);
-      const ranks = new Uint16Array(list.ranks.slice().buffer);
+      const ranks = new Uint16Array(new Uint8Array(list.ranks).buffer);
+      const ids = listedEntries(list.entries, ranks.length);
       for (let at = 0; at < ids.length; at++) {
         const entry = ids[at] as number;
         if (changed.size === 0 || !changed.has(entry)) push(entry, (ranks[at] as number) / RANK_SCALE);

@@ -4,6 +4,7 @@
 // rarity of a word changes with every document.
 
 import { bm25WeightOfFts5 } from "@trunkline/core";
+import { numberReader, writeNumber } from "../engine/content/small-numbers.js";
 import type { Indexer } from "../engine/indexing/indexer.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "./keyword-indexer.js";
@@ -22,7 +23,7 @@ export const RANK_SCALE = 0xffff / 2.2;
 
 export const ranksIndexer: Indexer = {
   name: "ranks",
-  version: 1,
+  version: 2,
   when: "background",
   wantsText: () => false,
   create(index) {
@@ -45,6 +46,7 @@ export const ranksIndexer: Indexer = {
     index.run("DELETE FROM rank_changed WHERE entry = ?", entryId);
   },
   settle,
+  pending: waitingEntries,
   clear(index) {
     for (const table of ["keyword_terms", "rank_segments", "rank_lists", "rank_changed"]) {
       index.exec(`DROP TABLE IF EXISTS ${table}`);
@@ -89,6 +91,15 @@ function settle(index: Db, forMs: number): number {
 
 function forgetAll(index: Db): void {
   index.exec("DELETE FROM rank_lists; DELETE FROM rank_segments; DELETE FROM rank_changed");
+}
+
+/** Counts the entries that the next call of {@link settle} would work on. */
+function waitingEntries(index: Db): number {
+  const { waiting } = index.one<{ waiting: number }>(
+    `SELECT count(*) AS waiting FROM entries
+     WHERE id > (SELECT coalesce(max(last), 0) FROM rank_segments WHERE complete = 1)`,
+  );
+  return waiting < LEAST_ENTRIES ? 0 : waiting;
 }
 
 function nextSegment(index: Db): Segment | undefined {
@@ -144,11 +155,29 @@ function makeList(
     "INSERT INTO rank_lists VALUES (?, ?, ?, ?)",
     term,
     id,
-    bytesOf(Int32Array.from(entries)),
+    distancesOf(entries),
     bytesOf(Uint16Array.from(ranks)),
   );
 }
 
-function bytesOf(numbers: Int32Array | Uint16Array): Uint8Array {
+/** Encodes entry ids in ascending order as distances, which fit in one byte for most frequent words. */
+function distancesOf(entries: readonly number[]): Uint8Array {
+  const bytes: number[] = [];
+  for (const [at, entry] of entries.entries()) writeNumber(bytes, entry - (entries[at - 1] ?? 0));
+  return Uint8Array.from(bytes);
+}
+
+/** Decodes the `count` entries of a list. */
+export function listedEntries(bytes: Uint8Array, count: number): Int32Array {
+  const entries = new Int32Array(count);
+  const read = numberReader(bytes);
+  for (let at = 0, entry = 0; at < count; at++) {
+    entry += read() ?? 0;
+    entries[at] = entry;
+  }
+  return entries;
+}
+
+function bytesOf(numbers: Uint16Array): Uint8Array {
   return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }

@@ -2,12 +2,13 @@
 import { boundedBm25 } from "@trunkline/core";
 import type { SearchParams, SearchResult } from "../contract/index.js";
 import type { Db } from "../engine/sqlite/database.js";
+import type { Demotion } from "./demotion.js";
 import type { QueryVector } from "./embedding.js";
-import { fuse, meaningWeight } from "./fusion.js";
+import { fuse, semanticPart } from "./fusion.js";
 import { type KeywordHits, keywordHits } from "./keyword-hits.js";
 import type { Scope } from "./search-scope.js";
-import { codeShareOf, missingVectors, type SemanticHit, semanticHits } from "./semantic.js";
-import { identifierShare, type Term } from "./terms.js";
+import { missingVectors, type SemanticHit, semanticHits } from "./semantic.js";
+import type { Term } from "./terms.js";
 
 export interface Hit {
   readonly entry: number;
@@ -32,6 +33,7 @@ interface RankQuery {
   readonly embedded: QueryVector | undefined;
   readonly terms: readonly Term[];
   readonly scope: Scope;
+  readonly demotion: Demotion;
   /** How many hits to return. */
   readonly most: number;
   /** Entries that are included wherever they rank, if they are found at all. */
@@ -57,8 +59,8 @@ export function rank(index: Db, query: RankQuery, check: () => void): Ranking {
   const { embedded, type: asked = "hybrid" } = query;
   // An empty query is somewhat similar to everything.
   if (query.query.trim() === "") return { type: "keyword", hits: [], total: 0 };
-  const { terms, scope } = query;
-  const words = () => keywordHits(index, { terms, scope, most: Math.max(query.most, COMPARED) }, check);
+  const { terms, scope, demotion } = query;
+  const words = () => keywordHits(index, { terms, scope, demotion, most: Math.max(query.most, COMPARED) }, check);
   if (asked === "keyword" || embedded === undefined || "missing" in embedded) {
     const why = embedded !== undefined && "missing" in embedded ? embedded.missing : undefined;
     const notice = asked === "keyword" ? undefined : `Searched by keyword: ${why ?? "the query was not embedded"}.`;
@@ -76,45 +78,39 @@ export function rank(index: Db, query: RankQuery, check: () => void): Ranking {
     missing === undefined
       ? undefined
       : `Embedding is in progress: ${missing.embedded} of ${missing.total} documents can be found by meaning so far.`;
-  const ranking = keyword === undefined ? byMeaning(semantic) : byBoth(index, query, { keyword, semantic });
+  const ranking = keyword === undefined ? byMeaning(semantic, query) : byBoth(query, { keyword, semantic });
   return { ...ranking, notice };
 }
 
-function byWords({ best, total, scoreOf }: KeywordHits, { pinned }: RankQuery): Ranking {
+function byWords({ best, total, scoreOf }: KeywordHits, { demotion, pinned }: RankQuery): Ranking {
   const known = new Set(best.map((hit) => hit.entry));
   const also = [...pinned].filter((entry) => !known.has(entry) && scoreOf(entry) > 0);
-  const hits = [...best, ...also.map((entry) => ({ entry, score: scoreOf(entry) }))].map(({ entry, score }) => ({
+  const entries = [...best.map((hit) => hit.entry), ...also];
+  const hits = entries.map((entry) => ({
     entry,
-    score: boundedBm25(score),
-    parts: { keyword: { bm25: rounded(score) } },
+    score: boundedBm25(scoreOf(entry) * demotion.factorOf(entry)),
+    parts: { keyword: { bm25: rounded(scoreOf(entry)) }, ...demotion.explain(entry) },
   }));
   return { type: "keyword", hits, total };
 }
 
-function byMeaning(hits: readonly SemanticHit[]): Ranking {
-  return {
-    type: "semantic",
-    total: hits.length,
-    hits: hits.map(({ entry, score, passage }) => ({
+function byMeaning(semantic: readonly SemanticHit[], { demotion }: RankQuery): Ranking {
+  const hits = semantic.map(({ entry, score: cosine, passage, passages }) => {
+    const score = semanticPart(cosine, passages);
+    return {
       entry,
-      score: Math.max(0, score),
+      score: score * demotion.factorOf(entry),
       passage,
-      parts: { semantic: { cosine: rounded(score) } },
-    })),
-  };
+      parts: { semantic: { cosine: rounded(cosine), passages, score: rounded(score) }, ...demotion.explain(entry) },
+    };
+  });
+  return { type: "semantic", total: hits.length, hits: hits.sort(bestFirst) };
 }
 
 function byBoth(
-  index: Db,
-  { query, pinned }: RankQuery,
+  { demotion, pinned }: RankQuery,
   { keyword, semantic }: { keyword: KeywordHits; semantic: readonly SemanticHit[] },
 ): Ranking {
-  const weight = meaningWeight({
-    identifiers: identifierShare(query),
-    code: codeShareOf(index, semantic),
-    lead: leadOf(semantic),
-    coverage: keyword.weight > 0 ? (keyword.best[0]?.score ?? 0) / keyword.weight : 0,
-  });
   const near = new Map(semantic.map((hit) => [hit.entry, hit]));
   const best = new Set(keyword.best.map((hit) => hit.entry));
   const floor = keyword.total > 0 ? LEAST_COSINE : LEAST_COSINE_ALONE;
@@ -122,37 +118,50 @@ function byBoth(
     ({ entry, score }, at) => best.has(entry) || (score >= floor && (at < JOINING || pinned.has(entry))),
   );
   // Joining hits can contain the words too, but rank below the best keyword hits.
-  const also = joining.flatMap(({ entry }) => {
-    const score = best.has(entry) ? 0 : keyword.scoreOf(entry);
-    return score > 0 ? [{ entry, score }] : [];
-  });
-  const fused = fuse([...keyword.best, ...also], joining, weight);
-  // Fused scores are relative to the best hit, so scale them by how good that hit is on either side.
-  const sure = Math.max(boundedBm25(keyword.best[0]?.score ?? 0), joining[0]?.score ?? 0);
+  const words = [...best, ...joining.map(({ entry }) => entry).filter((entry) => !best.has(entry))]
+    .map((entry) => ({ entry, score: keyword.scoreOf(entry) }))
+    .filter(({ score }) => score > 0);
+  const fused = fuse(words, joining, { documents: keyword.documents, unknown: unknownCosine(keyword, near) });
   const hits = fused.map(({ entry, score, ...parts }): Hit => {
-    const words = keyword.scoreOf(entry);
+    const bm25 = keyword.scoreOf(entry);
     const meaning = near.get(entry);
     return {
       entry,
-      score: score * sure,
-      passage: words === 0 ? meaning?.passage : undefined,
+      score: bounded(score * demotion.factorOf(entry)),
+      passage: bm25 === 0 ? meaning?.passage : undefined,
       parts: {
-        weight: rounded(weight),
-        ...(words === 0 ? {} : { keyword: { bm25: rounded(words), score: rounded(parts.keyword) } }),
-        ...(meaning === undefined
-          ? {}
-          : { semantic: { cosine: rounded(meaning.score), score: rounded(parts.semantic) } }),
+        ...(bm25 === 0 ? {} : { keyword: { bm25: rounded(bm25), score: rounded(parts.keyword) } }),
+        semantic: {
+          ...(meaning === undefined ? {} : { cosine: rounded(meaning.score), passages: meaning.passages }),
+          score: rounded(parts.semantic),
+        },
+        ...demotion.explain(entry),
       },
     };
   });
   const joined = joining.filter(({ entry }) => keyword.scoreOf(entry) === 0).length;
-  return { type: "hybrid", hits, total: keyword.total + joined };
+  return { type: "hybrid", hits: hits.sort(bestFirst), total: keyword.total + joined };
 }
 
-/** Returns how far the nearest hit is ahead of the next one. */
-function leadOf([first, second]: readonly SemanticHit[]): number {
-  if (first === undefined || second === undefined || first.score <= 0) return 0;
-  return (first.score - second.score) / first.score;
+/**
+ * Returns the cosine to assume for keyword hits that have none. Those among the best have no vector yet and count like
+ * the average of the others. The rest was not compared and stays behind them, so pages do not overlap.
+ */
+function unknownCosine({ best }: KeywordHits, near: ReadonlyMap<number, SemanticHit>): (entry: number) => number {
+  const compared = best.slice(0, COMPARED).map(({ entry }) => entry);
+  const cosines = compared.flatMap((entry) => near.get(entry)?.score ?? []);
+  const average = cosines.length === 0 ? 0 : cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length;
+  const waiting = new Set(compared);
+  return (entry) => (waiting.has(entry) ? Math.max(0, average) : 0);
+}
+
+function bestFirst(a: Hit, b: Hit): number {
+  return b.score - a.score || a.entry - b.entry;
+}
+
+/** Maps a sum of cosine and keyword part, which has no upper bound, to 0..1 in the same order. */
+function bounded(score: number): number {
+  return score / (score + 1);
 }
 
 /** Rounds a score to the four decimals shown in results. */

@@ -11,6 +11,7 @@ import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.
 import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { type Correction, correctTerms } from "./corrections.js";
+import { demotionOf } from "./demotion.js";
 import type { QueryVector } from "./embedding.js";
 import { keywordHits } from "./keyword-hits.js";
 import { type Hit, type Ranking, rank, rounded } from "./search-ranking.js";
@@ -58,14 +59,16 @@ export function search(
       const { terms, corrections } = call.viewer === undefined ? words : visibleWords(env, words, { scope, call });
       const pinned = pinnedEntries(env, params);
       const { query, embedded } = params;
-      const { type, hits, total, notice }: Ranking =
-        params.hash === undefined
-          ? rank(
-              env.index,
-              { query, type: params.type, embedded, terms, scope, most: offset + limit, pinned },
-              call.check,
-            )
-          : byHash(env, params);
+      const byQuery = (): Ranking => {
+        const demotion = demotionOf(env, { query, scope });
+        const most = offset + limit;
+        return rank(
+          env.index,
+          { query, type: params.type, embedded, terms, scope, demotion, most, pinned },
+          call.check,
+        );
+      };
+      const { type, hits, total, notice } = params.hash === undefined ? byQuery() : byHash(env, params);
       const page = pinnedFirst(hits, pinned).slice(offset, offset + limit);
       const cursor = total > offset + limit && page.length === limit ? { cursor: encodeCursor([offset + limit]) } : {};
       const rows = page.map((hit) => ({ hit, row: documentOf(env, hit.entry) }));

@@ -3,11 +3,12 @@ import type { Db } from "../engine/sqlite/database.js";
 import type { Scope } from "./search-scope.js";
 import { vectorIndexOf } from "./vector-index.js";
 
-/** An entry, its cosine, and the passage with that cosine. */
+/** An entry, its best cosine, the passage with that cosine, and how many passages the entry has. */
 export interface SemanticHit {
   readonly entry: number;
   readonly score: number;
   readonly passage: number;
+  readonly passages: number;
 }
 
 interface SemanticQuery {
@@ -23,32 +24,29 @@ export function semanticHits(
 ): SemanticHit[] | undefined {
   const vectors = vectorIndexOf(index, model, check);
   if (vectors === undefined) return undefined;
-  const hits = new Map<number, SemanticHit>();
+  const hits = new Map<number, Omit<SemanticHit, "passages">>();
   for (const { entry, passage, similarity } of vectors.nearest(
     vector,
     also === undefined ? { scope } : { scope, also },
   )) {
     if (!hits.has(entry)) hits.set(entry, { entry, passage, score: similarity });
   }
-  return [...hits.values()];
+  const counts = passageCounts(index, [...hits.keys()]);
+  return [...hits.values()].map((hit) => ({ ...hit, passages: counts.get(hit.entry) ?? 1 }));
 }
 
-const LOOKED_AT = 20;
-
-/** Returns how much the nearest passages look like code, on average. */
-export function codeShareOf(index: Db, hits: readonly SemanticHit[]): number {
-  const first = hits.slice(0, LOOKED_AT);
-  if (first.length === 0) return 0;
-  const sum = first.reduce((total, { passage }) => total + (passageRow(index, passage)?.code ?? 0), 0);
-  return sum / first.length;
+function passageCounts(index: Db, entries: readonly number[]): ReadonlyMap<number, number> {
+  return new Map(
+    index.tuples<[number, number]>(
+      "SELECT j.value, (SELECT max(number) + 1 FROM passages WHERE entry = j.value) FROM json_each(?) j",
+      JSON.stringify(entries),
+    ),
+  );
 }
 
 /** Returns where a passage is in its text. */
-export function passageRow(
-  index: Db,
-  passage: number,
-): { from_line: number; to_line: number; code: number } | undefined {
-  return index.get("SELECT from_line, to_line, code FROM passages WHERE id = ?", passage);
+export function passageRow(index: Db, passage: number): { from_line: number; to_line: number } | undefined {
+  return index.get("SELECT from_line, to_line FROM passages WHERE id = ?", passage);
 }
 
 /** Counts the searchable documents with vectors; undefined if all have them. */

@@ -33,11 +33,18 @@ export function isCompound({ word, corrected }: Term): boolean {
   return corrected !== undefined || splitIdentifier(word).length > 1;
 }
 
-const IDENTIFIER = /[\p{Ll}\p{N}]\p{Lu}|\p{L}_\p{L}|\w\.\w|::|->|\(\)|^[\p{Lu}_\d]{4,}$|[/\\#]\w/u;
+/**
+ * English words that are in every question but rarely in code, where they would seem rare and important. They still
+ * count a little: "to be or not to be" has hardly any other words.
+ */
+const FUNCTION_WORDS: ReadonlySet<string> = new Set(
+  `a an and any are as at be been being but by can could did do does doing for from had has have how i if in into is it
+   its me my of on or our should so than that the their them then there these they this those to us was we were what
+   when where which while who whom whose why will with would you your`.split(/\s+/),
+);
+const FUNCTION_WORD_SHARE = 0.1;
 
-/** Returns the share of the query's words that look like identifiers rather than natural language: 0 to 1. */
-export function identifierShare(query: string): number {
-  const words = query.split(/\s+/).filter((word) => word !== "");
-  if (words.length === 0) return 0;
-  return words.filter((word) => IDENTIFIER.test(word.replace(/[.,;:?!]+$/, ""))).length / words.length;
+/** Returns the factor for the BM25 score of a term. */
+export function termShare({ word }: Term): number {
+  return FUNCTION_WORDS.has(word.toLowerCase()) ? FUNCTION_WORD_SHARE : 1;
 }

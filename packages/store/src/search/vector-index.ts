@@ -10,8 +10,8 @@ import {
   cosine,
   countDistances,
   distanceOfRank,
-  floatsOf,
   lengthOf,
+  numbersOf,
   OUT,
   SignTable,
   setSigns,
@@ -176,7 +176,10 @@ class VectorIndex {
       "SELECT v.id, v.vector FROM json_each(?) j CROSS JOIN vectors v ON v.id = j.value",
       JSON.stringify([...ids]),
     );
-    for (const [id, vector] of found) numbers.set(id, cosine(query, floatsOf(vector), length));
+    for (const [id, bytes] of found) {
+      const vector = numbersOf(bytes, this.#dimensions);
+      if (vector !== undefined) numbers.set(id, cosine(query, vector, length));
+    }
     return rows
       .flatMap((row) => {
         const similarity = numbers.get(this.#vectors[row] as number);
@@ -193,9 +196,9 @@ class VectorIndex {
     else {
       // Written by a version without signs.
       const row = this.#index.get<{ vector: Uint8Array }>("SELECT vector FROM vectors WHERE id = ?", vector);
-      const floats = row === undefined ? undefined : floatsOf(row.vector);
-      if (floats?.length !== this.#dimensions) return;
-      setSigns(this.#bits, at, floats);
+      const numbers = row === undefined ? undefined : numbersOf(row.vector, this.#dimensions);
+      if (numbers === undefined) return;
+      setSigns(this.#bits, at, numbers);
     }
     this.#entries[this.#rows] = entry;
     this.#passages[this.#rows] = id;

@@ -1,11 +1,14 @@
 // Arithmetic on vectors and their signs. Pure.
 import type { Scope } from "./search-scope.js";
 
+/** The numbers of a vector: as a model returns them, or as they are stored. */
+export type Numbers = Float32Array | Int8Array;
+
 /** The distance of rows outside the scope. */
 export const OUT = 0xffff;
 
 /** Sets a bit for each number above zero. The bits must be clear. */
-export function setSigns(bits: Int32Array, at: number, numbers: Float32Array): void {
+export function setSigns(bits: Int32Array, at: number, numbers: Numbers): void {
   for (let n = 0; n < numbers.length; n++) {
     if ((numbers[n] as number) > 0) bits[at + (n >>> 5)] = (bits[at + (n >>> 5)] as number) | (1 << (n & 31));
   }
@@ -21,7 +24,7 @@ export function signsOf(numbers: Float32Array): Uint8Array {
 /** Converts stored signs to 32-bit words. */
 export function wordsOf(bytes: Uint8Array): Int32Array {
   if (bytes.byteOffset % 4 === 0) return new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2);
-  return new Int32Array(bytes.slice().buffer);
+  return new Int32Array(new Uint8Array(bytes).buffer);
 }
 
 /** Counts the bits in which each row differs from `signs`. */
@@ -121,11 +124,30 @@ export class SignTable {
   }
 }
 
-/** Decodes numbers from the database. */
-export function floatsOf(bytes: Uint8Array): Float32Array {
+/** The largest number of a vector becomes this. */
+const LARGEST_BYTE = 127;
+
+/**
+ * Encodes a vector for storage, one byte per dimension. Each vector has its own scale, which is not stored: only
+ * directions are compared.
+ */
+export function vectorBytes(vector: Float32Array): Uint8Array {
+  let largest = 0;
+  for (const number of vector) largest = Math.max(largest, Math.abs(number));
+  const scale = largest > 0 ? LARGEST_BYTE / largest : 0;
+  const bytes = new Int8Array(vector.length);
+  for (let n = 0; n < vector.length; n++) bytes[n] = Math.round((vector[n] as number) * scale);
+  return new Uint8Array(bytes.buffer);
+}
+
+/** Decodes a stored vector: one byte per dimension, or four in format 1. Returns undefined for any other size. */
+export function numbersOf(bytes: Uint8Array, dimensions: number): Numbers | undefined {
+  if (bytes.byteLength === dimensions) return new Int8Array(bytes.buffer, bytes.byteOffset, dimensions);
+  if (bytes.byteLength !== dimensions * Float32Array.BYTES_PER_ELEMENT) return undefined;
   // Copy if necessary: the driver's buffer does not always start at a multiple of four.
-  if (bytes.byteOffset % 4 === 0) return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2);
-  return new Float32Array(bytes.slice().buffer);
+  return bytes.byteOffset % 4 === 0
+    ? new Float32Array(bytes.buffer, bytes.byteOffset, dimensions)
+    : new Float32Array(new Uint8Array(bytes).buffer);
 }
 
 export function lengthOf(vector: Float32Array): number {
@@ -134,7 +156,7 @@ export function lengthOf(vector: Float32Array): number {
   return Math.sqrt(sum) || 1;
 }
 
-export function cosine(query: Float32Array, vector: Float32Array, queryLength: number): number {
+export function cosine(query: Float32Array, vector: Numbers, queryLength: number): number {
   let sum = 0;
   let square = 0;
   for (let n = 0; n < vector.length; n++) {

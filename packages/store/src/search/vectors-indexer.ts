@@ -2,10 +2,11 @@
 // and the hash of the embedded text, so equal passages are embedded once, whatever document they are in.
 import { randomUUID } from "node:crypto";
 import { contentIdOf } from "@trunkline/core";
-import type { IndexText } from "../engine/content/text.js";
+import { type IndexText, splitIdentifier } from "../engine/content/text.js";
 import type { IndexEntry, Indexer } from "../engine/indexing/indexer.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { baseNameOf } from "../engine/sqlite/documents.js";
+import { noteConverted } from "./vector-conversion.js";
 
 /** A part of a text, with the header that precedes it when it is embedded. */
 export interface Passage {
@@ -46,6 +47,7 @@ export const vectorsIndexer: Indexer = {
         UNIQUE (embedder, hash));
       CREATE TABLE IF NOT EXISTS vector_signs (vector INTEGER PRIMARY KEY, signs BLOB NOT NULL);`);
     index.run("INSERT OR IGNORE INTO facts VALUES ('vectors_made', ?)", randomUUID());
+    noteConverted(index, "all");
   },
   add() {},
   update() {},
@@ -55,12 +57,12 @@ export const vectorsIndexer: Indexer = {
   clear(index) {
     index.exec("DROP TABLE IF EXISTS embedders; DROP TABLE IF EXISTS passages; DROP TABLE IF EXISTS vectors");
     index.exec("DROP TABLE IF EXISTS vector_signs");
-    index.run("DELETE FROM facts WHERE key = 'vectors_made'");
+    index.run("DELETE FROM facts WHERE key IN ('vectors_made', 'vectors_converted')");
   },
 };
 
 /** Splits a text at line ends, and long lines at sentences, into passages of about 200 tokens with a small overlap. */
-export function passagesOf(entry: Pick<IndexEntry, "title" | "path">, text: IndexText): Passage[] {
+export function passagesOf(entry: Headed, text: IndexText): Passage[] {
   const pieces = linePieces(text.body);
   const total = pieces.reduce((sum, piece) => sum + piece.tokens, 0);
   if (total === 0) return [];
@@ -132,16 +134,24 @@ function tokensOf(text: string): number {
   return tokens;
 }
 
+type Headed = Pick<IndexEntry, "title" | "path"> & Partial<Pick<IndexEntry, "root">>;
+
 /**
- * Returns the title if there is one, otherwise the file name as words. Leaves out folders, so a moved file keeps its
- * vectors.
+ * Returns two folders of the path below the root, then the title if there is one, otherwise the file name, as words.
+ * `index.ts` alone says nothing about a text. When a file moves, only its own passages are embedded again.
  */
-function headerOf({ title, path }: Pick<IndexEntry, "title" | "path">, text: IndexText): string {
+function headerOf({ title, path, root }: Headed, text: IndexText): string {
+  const isBelow = root !== undefined && path.startsWith(root);
+  const folders = (isBelow ? path.slice(root.length) : "").split(/[/\\]/).slice(0, -1);
   const known = title ?? text.title;
-  if (known !== undefined) return text.body.slice(0, 400).includes(known) ? "" : known;
-  const name = baseNameOf(path).replace(/\.[^.\s]{1,8}$/, "");
-  // Numbers and hashes say nothing about a text.
-  return /\p{L}{3}/u.test(name) && !/^[0-9a-f-]{8,}$/i.test(name) ? name.replace(/[-_.]+/g, " ") : "";
+  const name = known ?? wordsOf(baseNameOf(path).replace(/\.[^.\s]{1,8}$/, ""));
+  const isInText = known !== undefined && text.body.slice(0, 400).includes(known);
+  return [...folders.slice(-2).map(wordsOf), isInText ? "" : name].filter((part) => part !== "").join(" ");
+}
+
+/** Returns a name as words; "" for numbers and hashes, which say nothing about a text. */
+function wordsOf(name: string): string {
+  return /\p{L}{2}/u.test(name) && !/^[0-9a-f-]{8,}$/i.test(name) ? splitIdentifier(name).join(" ") : "";
 }
 
 /**
@@ -153,11 +163,6 @@ function codeShare(text: string): number {
   const visible = text.replace(/\s+/g, "").length;
   if (visible === 0) return 0;
   return Math.min(1, Math.max(0, (marks / visible - 0.03) / 0.07));
-}
-
-/** Encodes numbers for storage: little-endian, as on every platform that Node runs on. */
-export function vectorBytes(vector: Float32Array): Uint8Array {
-  return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
 }
 
 /** Returns the row of a model; `undefined` if nothing was embedded with it. */

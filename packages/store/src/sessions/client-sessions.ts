@@ -96,7 +96,7 @@ export class ClientSessions {
     const target = {
       logger: this.#logger,
       take: async (root: WatchedRoot, paths: readonly string[]) => {
-        const changes = { ...root, paths, collection, session: session.id };
+        const changes = { ...root, paths, collection, session: session.id, guarded: this.#guarded };
         const result = await this.#threads.mover.takeChanges(changes);
         taken += result.files + result.removed;
         if (result.changes.length > 0) onChanges?.(result.changes);

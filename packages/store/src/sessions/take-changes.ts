@@ -8,7 +8,7 @@ import type { DocumentMover } from "../documents/change.js";
 import { DocumentBatcher } from "../documents/document-batch.js";
 import { isPrivateKeyError } from "../documents/file-content.js";
 import { problemText } from "../documents/walk.js";
-import { Guard } from "../engine/files/guard.js";
+import { Guard, type GuardedPaths } from "../engine/files/guard.js";
 import { hasIgnoreFile, isLarge } from "../engine/files/left-out.js";
 import { collectionId } from "../engine/sqlite/documents.js";
 import type { Call } from "../engine/threads/rpc.js";
@@ -21,6 +21,7 @@ export interface TakeChangesParams {
   readonly paths: readonly string[];
   readonly collection: string;
   readonly session: string | undefined;
+  readonly guarded: GuardedPaths;
 }
 
 export interface TakenChanges {
@@ -35,7 +36,7 @@ export async function takeChanges(env: DocumentMover, params: TakeChangesParams,
   const { root, realRoot, collection, session } = params;
   const problems: FileProblem[] = [];
   const gone: string[] = [];
-  const mayTake = filterOf(realRoot, new Guard(env.guarded));
+  const mayTake = filterOf(realRoot, new Guard(params.guarded));
   const batcher = new DocumentBatcher(
     env,
     { collection, tags: [], metadata: {}, session },

@@ -14,10 +14,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { contentIdOf } from "@trunkline/core";
-import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../../test/support/seed.js";
 import { openStore } from "../../src/index.js";
+import { rawDatabase } from "../support/raw-database.js";
 import { temporaryFolder, temporaryStore } from "../support/temporary.js";
 
 function makeFiles(folder: string, files: Readonly<Record<string, string>>): void {
@@ -229,8 +229,10 @@ describe("get", () => {
     await expect(store.get({ hash: "00000000" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     // Two contents that share eight digits are hard to find, so one is planted.
     const twin = `${hash?.slice(0, 8)}${"0".repeat(56)}`;
-    const db = new Database(join(path, "content.sqlite"));
-    db.prepare("INSERT INTO contents (hash, size, type, added) VALUES (?, 0, 'text', 0)").run(Buffer.from(twin, "hex"));
+    const db = rawDatabase(join(path, "content.sqlite"));
+    db.prepare("INSERT INTO contents (hash, size, type, added) VALUES (?, 0, 'text', 0)", "objects").run([
+      Buffer.from(twin, "hex"),
+    ]);
     db.close();
     await expect(store.get({ hash: twin.slice(0, 8) })).rejects.toMatchObject({
       code: "AMBIGUOUS",
@@ -337,8 +339,8 @@ describe("gc", () => {
     const old = await store.add({ content: "old result", name: "old", collection: "results" });
     await store.add({ content: "new result", name: "new", collection: "results" });
     await store.add({ content: "old document", name: "document" });
-    const db = new Database(join(path, "content.sqlite"));
-    db.prepare("UPDATE documents SET indexed = indexed - 8 * 86400000 WHERE name <> 'new'").run();
+    const db = rawDatabase(join(path, "content.sqlite"));
+    db.exec("UPDATE documents SET indexed = indexed - 8 * 86400000 WHERE name <> 'new'");
     db.close();
     expect(await store.gc()).toMatchObject({ documents: 1, contents: 1 });
     expect(await paths(store)).toEqual(["document"]);

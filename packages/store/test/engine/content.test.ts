@@ -89,6 +89,24 @@ describe("text", () => {
     );
   });
 
+  it("finds the same identifiers as a regular expression, also where a long text is cut for reading", () => {
+    const random = seededRandom();
+    const characters = ["a", "b", "A", "B", "1", "_", " ", ".", "\n", "é", "Ñ", "日", "𝐚", "𝐁", "\ud835", "\udc1a"];
+    const byExpression = (text: string) =>
+      [...new Set(text.match(/[\p{L}\p{N}]+/gu))]
+        .filter((identifier) => identifier.length <= 120)
+        .map(splitIdentifier)
+        .filter((parts) => parts.length > 1)
+        .flat()
+        .join(" ");
+    for (let round = 0; round < 200; round++) {
+      const text = Array.from({ length: random.below(60) }, () => random.pick(characters)).join("");
+      expect(identifierWords(text)).toBe(byExpression(text));
+      const later = " ".repeat(32 * 1024 - random.below(60)) + text;
+      expect(identifierWords(later)).toBe(byExpression(text));
+    }
+  });
+
   it("tells text from binary, and decodes UTF-16", () => {
     expect(contentTypeOf(Buffer.from("text"))).toBe("text");
     expect(contentTypeOf(Buffer.from([1, 0, 2]))).toBe("binary");

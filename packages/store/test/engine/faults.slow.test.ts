@@ -13,12 +13,12 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { contentIdOf } from "@trunkline/core";
-import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { needs } from "../../../../test/support/needs.js";
 import { seededRandom } from "../../../../test/support/seed.js";
 import { openStore, type Store } from "../../src/index.js";
 import { FakeEmbedder } from "../support/fake-embedder.js";
+import { rawDatabase } from "../support/raw-database.js";
 import { temporaryFolder, temporaryStore } from "../support/temporary.js";
 
 const canMount = process.platform === "linux" && process.getuid?.() === 0;
@@ -47,12 +47,12 @@ async function mountedStore(): Promise<{ folder: string; path: string; freeze: (
 
 /** Changes the stored bytes of one chunk behind the store's back. */
 function damageChunk(path: string, hash: string): void {
-  const db = new Database(join(path, "content.sqlite"));
-  const { data } = db.prepare("SELECT data FROM chunks WHERE hash = ?").get(Buffer.from(hash, "hex")) as {
+  const db = rawDatabase(join(path, "content.sqlite"));
+  const { data } = db.prepare("SELECT data FROM chunks WHERE hash = ?", "objects").get([Buffer.from(hash, "hex")]) as {
     data: Buffer;
   };
   data[data.length >> 1] = (data[data.length >> 1] as number) ^ 1;
-  db.prepare("UPDATE chunks SET data = ? WHERE hash = ?").run(data, Buffer.from(hash, "hex"));
+  db.prepare("UPDATE chunks SET data = ? WHERE hash = ?", "objects").run([data, Buffer.from(hash, "hex")]);
   db.close();
 }
 
@@ -78,7 +78,9 @@ describe("damage", () => {
     const contents = Array.from({ length: 40 }, () => seededRandom().bytes(9000));
     for (const [number, content] of contents.entries()) await store.add({ content, name: `n${number}` });
     await store.close();
-    new Database(join(path, "content.sqlite")).pragma("wal_checkpoint(TRUNCATE)");
+    const db = rawDatabase(join(path, "content.sqlite"));
+    db.pragma("wal_checkpoint(TRUNCATE)");
+    db.close();
     const file = join(path, "content.sqlite");
     const size = statSync(file).size;
     const fd = openSync(file, "r+");
@@ -116,7 +118,7 @@ describe("damage", () => {
   it("notices an index that lost rows, and restores them with repair", async () => {
     const { store, path } = await temporaryStore();
     await store.add({ content: "narwhal", name: "n" });
-    const db = new Database(join(path, "index.sqlite"));
+    const db = rawDatabase(join(path, "index.sqlite"));
     db.exec("DELETE FROM keyword WHERE rowid > 0");
     db.close();
     expect(await store.verify()).toMatchObject({ ok: false, problems: [{ kind: "index" }] });
@@ -130,7 +132,7 @@ describe("opening", () => {
   it("rejects a newer format and says so", async () => {
     const { store, path } = await temporaryStore();
     await store.close();
-    const db = new Database(join(path, "content.sqlite"));
+    const db = rawDatabase(join(path, "content.sqlite"));
     db.pragma("user_version = 99");
     db.close();
     await expect(openStore({ path })).rejects.toMatchObject({
@@ -141,7 +143,7 @@ describe("opening", () => {
 
   it("rejects another program's database", async () => {
     const folder = await temporaryFolder();
-    const db = new Database(join(folder, "content.sqlite"));
+    const db = rawDatabase(join(folder, "content.sqlite"));
     db.pragma("application_id = 1234");
     db.exec("CREATE TABLE theirs (x)");
     db.close();

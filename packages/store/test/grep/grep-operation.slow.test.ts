@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isTrunklineError } from "@trunkline/core";
-import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { type GrepParams, type GrepResult, openStore, type Store } from "../../src/index.js";
+import { rawDatabase } from "../support/raw-database.js";
 import { temporaryFolder, temporaryStore } from "../support/temporary.js";
 import { random } from "./tree.js";
 
@@ -327,7 +327,7 @@ describe("grep on a store", () => {
       }
     };
     await look();
-    const index = new Database(join(path, "index.sqlite"));
+    const index = rawDatabase(join(path, "index.sqlite"));
     index.exec("DROP TABLE trigram_blocks; DROP TABLE trigram_segments; DROP TABLE trigram_unread");
     index.exec("DELETE FROM indexers WHERE name = 'trigram'");
     index.close();
@@ -337,7 +337,7 @@ describe("grep on a store", () => {
   it("names a damaged document instead of skipping it", async () => {
     const { store, path } = await treeStore();
     await store.close();
-    const truth = new Database(join(path, "content.sqlite"));
+    const truth = rawDatabase(join(path, "content.sqlite"));
     truth.exec(`UPDATE chunks SET data = zeroblob(length(data)) WHERE id = (
       SELECT cc.chunk FROM documents d JOIN versions v ON v.id = d.version JOIN content_chunks cc ON cc.content = v.content
       WHERE d.name = 'c.md')`);

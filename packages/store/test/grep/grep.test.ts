@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { GrepResult } from "../../src/contract/index.js";
 import { type GrepLimits, GrepPool, type GrepQuery, grep } from "../../src/grep/index.js";
 import { MemorySource } from "./memory-source.js";
@@ -182,10 +182,12 @@ describe("threads with their own reader", () => {
     await expect(grep({ pattern: "x" }, { source, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("read each content once, cache it by hash, and drop it when idle", async () => {
+  it("read each content once, cache it by hash, and end when idle", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
     const tree = makeTree();
     const folder = writeTree(tree);
-    await using own = new GrepPool({ reader: { module, data: { folder } }, cacheIdleMs: 500 });
+    await using own = new GrepPool({ reader: { module, data: { folder } }, idleMs: 60_000 });
     const source = new MemorySource(tree);
     const first = await grep({ pattern: "o.o", context: 1 }, { source, pool: own });
     rmSync(folder, { recursive: true });
@@ -193,14 +195,11 @@ describe("threads with their own reader", () => {
     expect(await grep({ pattern: "x" }, { source, pool: own })).toEqual(await grep({ pattern: "x" }, { source, pool }));
     const changed = new MemorySource([{ name: "one.txt", bytes: Buffer.from("other bytes at the same path\n") }]);
     await expect(grep({ pattern: "x" }, { source: changed, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await vi.waitFor(
-      async () => {
-        // Wait longer than the cache lives.
-        await new Promise((resolve) => setTimeout(resolve, 600));
-        await expect(grep({ pattern: "x" }, { source, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
-      },
-      { timeout: 20_000 },
-    );
+    vi.advanceTimersByTime(59_000);
+    expect(own.running).toBeGreaterThan(0);
+    vi.advanceTimersByTime(1000);
+    expect(own.running).toBe(0);
+    await expect(grep({ pattern: "x" }, { source, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   it("stop at the same place with one or several threads, wherever a page is full", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { indexTextOf } from "../../src/engine/content/text.js";
+import { seededRandom } from "../../../../test/support/seed.js";
+import { identifierWords, indexTextOf } from "../../src/engine/content/text.js";
 import { wordsOfEntry } from "../../src/search/fuzzy-indexer.js";
 
 const entry = { title: undefined, path: "", tags: [], metadata: {} };
@@ -37,6 +38,17 @@ describe("the words that typos are corrected to", () => {
     for (let round = 0; round < 300; round++) {
       const text = Array.from({ length: 400 }, () => characters[random(characters.length)]).join("");
       expect(wordsOf(text)).toEqual(wordsOf(`${text} é`));
+    }
+  });
+
+  it("are those of the whole text, folded, wherever it has other characters", () => {
+    const random = seededRandom();
+    const characters = [..."aabcdeXYZZ_  .\n", "é", "Ü", "ß", "–", "“", "©", "語", "\u0301", "ﬁ", "𝒳"];
+    for (let round = 0; round < 500; round++) {
+      const text = Array.from({ length: 200 }, () => random.pick(characters)).join("");
+      const folded = (part: string) => part.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+      const found = [text, identifierWords(text)].flatMap((part) => folded(part).match(/[\p{L}\p{N}]{4,}/gu) ?? []);
+      expect(new Set(wordsOf(text))).toEqual(new Set(found.filter((word) => word.length >= 4 && word.length <= 32)));
     }
   });
 });

@@ -17,12 +17,14 @@ function textOf(body: string) {
 }
 
 describe("passages", () => {
-  it("keep a short text whole and start with its title or name", () => {
+  it("keep a short text whole and start with two folders and its title or name", () => {
     expect(passagesOf({ title: undefined, path: "/x/garden-notes.md" }, textOf("Roses."))).toMatchObject([
       { text: "garden notes\nRoses.", fromLine: 1, toLine: 1 },
     ]);
     expect(passagesOf({ title: "My roses", path: "/x/1.md" }, textOf("Red."))[0]?.text).toBe("My roses\nRed.");
     expect(passagesOf({ title: undefined, path: "/x/4711.py" }, textOf("pass"))[0]?.text).toBe("pass");
+    const [below] = passagesOf({ title: undefined, path: "/x/a/httpCache/lru/index.ts", root: "/x" }, textOf("1"));
+    expect(below?.text).toBe("http Cache lru index\n1");
     expect(passagesOf({ title: undefined, path: "/x/empty.md" }, textOf(" \n"))).toEqual([]);
   });
 
@@ -91,8 +93,14 @@ describe("embedding in the background", () => {
     const embedder = new FakeEmbedder();
     const { store, folder, path } = await temporaryStore({ embedder });
     let lists = 0;
+    let addedAll = () => {};
+    const added = new Promise<void>((resolve) => {
+      addedAll = resolve;
+    });
     const stalled = new Promise<void>((resolve) => {
-      embedder.before = (texts) => {
+      embedder.before = async (texts) => {
+        // Waits until everything is added, so that the rest comes in full lists.
+        await added;
         if (texts.length < 2 || ++lists < 2) return;
         resolve();
         return new Promise((_, reject) => setTimeout(() => reject(new Error("stalled")), 50));
@@ -100,6 +108,7 @@ describe("embedding in the background", () => {
     });
     await store.add({ content: "first", name: "0.md" });
     for (let n = 1; n < 80; n++) await store.add({ content: `text number ${"x".repeat(n)}`, name: `${n}.md` });
+    addedAll();
     await stalled;
     await store.indexed();
     const { embeddings } = (await store.status()) as unknown as { embeddings: { embedded: number; total: number } };

@@ -89,64 +89,87 @@ export function splitIdentifier(identifier: string): string[] {
   return identifier.split(/[^\p{L}\p{N}]+/u).flatMap((part) => (part === "" ? [] : part.split(BOUNDARY)));
 }
 
-/** Returns the parts of every compound identifier in the text, once per identifier. */
+// The kinds of characters.
+const OTHER = 0;
+const LOWER = 1;
+const UPPER = 2;
+const DIGIT = 3;
+/** A letter without case. */
+const LETTER = 4;
+const CONTINUED = 5;
+const UNKNOWN = 6;
+/** The kind of each character in the basic plane, filled on demand. */
+const kinds = new Uint8Array(0x10000).fill(UNKNOWN);
+
+// What the characters of an identifier so far say. STEPS has the next state for a state plus a kind.
+const OUTSIDE = 0;
+const SMALL = 8;
+const CAPITAL = 16;
+const CAPITALS = 24;
+const CASELESS = 32;
+const COMPOUND = 40;
+// Per state: the next state after another character, a lowercase letter, an uppercase letter, a digit and a letter
+// without case; then the state itself. The rest of each row is not used.
+const STEPS = Uint8Array.of(
+  ...[OUTSIDE, SMALL, CAPITAL, SMALL, CASELESS, OUTSIDE, 0, 0],
+  ...[OUTSIDE, SMALL, COMPOUND, SMALL, CASELESS, SMALL, 0, 0],
+  ...[OUTSIDE, SMALL, CAPITALS, SMALL, CASELESS, CAPITAL, 0, 0],
+  ...[OUTSIDE, COMPOUND, CAPITALS, SMALL, CASELESS, CAPITALS, 0, 0],
+  ...[OUTSIDE, SMALL, CAPITAL, SMALL, CASELESS, CASELESS, 0, 0],
+  ...[OUTSIDE, COMPOUND, COMPOUND, COMPOUND, COMPOUND, COMPOUND, 0, 0],
+);
+
+/** Part of a text as numbers: reading them from a typed array is several times as fast as `charCodeAt`. */
+const units = new Uint16Array(32 * 1024);
+const unitBytes = Buffer.from(units.buffer);
+
+/**
+ * Returns the parts of every compound identifier in the text, once per identifier. Looks at each character with two
+ * table lookups: a regular expression that looks for case changes in every word takes many times as long.
+ */
 export function identifierWords(text: string): string {
   const words: string[] = [];
   const seen = new Set<string>();
-  // Goes character by character: a regular expression that looks for case changes in every word takes ten times as
-  // long.
-  for (let at = 0; at < text.length; ) {
-    let kind = kindAt(text, at);
-    if (kind === OTHER) {
-      at++;
-      continue;
-    }
-    const start = at;
-    let isCompound = false;
-    for (let before = OTHER, beforeThat = OTHER; kind !== OTHER; kind = kindAt(text, at)) {
-      if (
-        kind === UPPER
-          ? before === LOWER || before === DIGIT
-          : kind === LOWER && before === UPPER && beforeThat === UPPER
-      ) {
-        isCompound = true;
-      }
-      beforeThat = before;
-      before = kind;
-      at += isHighSurrogate(text.charCodeAt(at)) ? 2 : 1;
-    }
-    if (!isCompound || at - start > MAX_IDENTIFIER_LENGTH) continue;
+  let state = OUTSIDE;
+  let start = 0;
+  const end = (at: number) => {
+    if (at - start > MAX_IDENTIFIER_LENGTH) return;
     const identifier = text.slice(start, at);
-    if (seen.has(identifier)) continue;
+    if (seen.has(identifier)) return;
     seen.add(identifier);
     words.push(...identifier.split(BOUNDARY));
+  };
+  for (let from = 0; from < text.length; from += units.length) {
+    const count = unitBytes.write(text.slice(from, from + units.length), "utf16le") / 2;
+    for (let at = 0; at < count; at++) {
+      const known = kinds[units[at] as number] as number;
+      const next = STEPS[state + (known === UNKNOWN ? kindAt(text, from + at) : known)] as number;
+      if (next === OUTSIDE) {
+        if (state === COMPOUND) end(from + at);
+        start = from + at + 1;
+      }
+      state = next;
+    }
   }
+  if (state === COMPOUND) end(text.length);
   return words.join(" ");
 }
 
-const UNKNOWN = 0;
-const OTHER = 1;
-const LOWER = 2;
-const UPPER = 3;
-const DIGIT = 4;
-const LETTER = 5;
-/** The kind of each character in the basic plane, filled on demand. */
-const kinds = new Uint8Array(0x10000);
-
-/** Returns the kind of the character at the offset; none past the end. */
+/** Returns the kind of the character at the offset. The second half of a surrogate pair belongs to the first. */
 function kindAt(text: string, at: number): number {
-  if (at >= text.length) return OTHER;
   const unit = text.charCodeAt(at);
   if (isHighSurrogate(unit)) return kindOf(String.fromCodePoint(text.codePointAt(at) as number));
-  const known = kinds[unit] as number;
-  if (known !== UNKNOWN) return known;
+  if (isLowSurrogate(unit)) return at > 0 && isHighSurrogate(text.charCodeAt(at - 1)) ? CONTINUED : OTHER;
   const kind = kindOf(String.fromCharCode(unit));
   kinds[unit] = kind;
   return kind;
 }
-
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
 function kindOf(character: string): number {

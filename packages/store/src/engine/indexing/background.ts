@@ -18,25 +18,33 @@ const MOST_AHEAD = 4;
 /** Prepares a range of entries in another thread. Returns undefined if the range has become empty. */
 export type PrepareElsewhere = (indexer: string, range: Range, signal: AbortSignal) => Promise<Slice | undefined>;
 
+interface IndexingDatabases {
+  readonly truth: Db;
+  readonly index: Db;
+  readonly indexers: readonly Indexer[];
+  readonly prepareElsewhere: PrepareElsewhere;
+}
+
+/** Whether an indexer that can use a dedicated thread has enough entries left to be worth one. */
+export function needsOwnThread({ index, indexers }: Pick<IndexingDatabases, "index" | "indexers">): boolean {
+  return indexers.some((indexer) => indexer.alone === true && hasMany(index, indexer));
+}
+
 /**
- * Runs background indexers until they have processed all entries: either those with a dedicated thread or the others.
- * Returns the number of entries indexed.
+ * Runs background indexers until they have processed all entries: all of them, only those that can use a dedicated
+ * thread, or only the others. Returns the number of entries indexed.
  */
 export async function runBackground(
-  databases: {
-    readonly truth: Db;
-    readonly index: Db;
-    readonly indexers: readonly Indexer[];
-    readonly prepareElsewhere: PrepareElsewhere;
-  },
-  { alone }: { readonly alone: boolean },
+  databases: IndexingDatabases,
+  { only }: { readonly only?: "alone" | "others" | undefined },
   call: IndexingRun,
 ): Promise<number> {
   const own = databases.indexers.filter(
-    (indexer) => indexer.when === "background" && (indexer.alone === true) === alone,
+    (indexer) =>
+      indexer.when === "background" && (only === undefined || (indexer.alone === true) === (only === "alone")),
   );
   let taken = 0;
-  if (alone) {
+  if (only === "alone") {
     for (const indexer of own) {
       if (hasMany(databases.index, indexer)) taken += await followAlone(databases, indexer, call);
     }

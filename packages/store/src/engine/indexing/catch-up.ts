@@ -67,15 +67,29 @@ function dropEverything(index: Db): void {
   index.exec("PRAGMA user_version = 0");
 }
 
-/** Brings the index up to date. Every process calls this first. */
+/** Brings the index up to date. Every process calls this first. `background`: background indexers have work left. */
 export function makeReady(
   databases: Pick<IndexingContext, "truth" | "index" | "indexers">,
   _params: Record<string, never>,
   { check }: Pick<IndexingRun, "check">,
 ): { background: boolean; storeId: string } {
   catchUp({ ...databases, texts: new Map(), check });
-  const background = databases.indexers.some((indexer) => indexer.when === "background");
-  return { background, storeId: storeIdOf(databases.truth) };
+  return { background: !isComplete(databases), storeId: storeIdOf(databases.truth) };
+}
+
+/** Whether every indexer has its current version and has processed all entries. */
+export function isComplete({ index, indexers }: Pick<IndexingContext, "index" | "indexers">): boolean {
+  const known = new Map(
+    index
+      .all<{ name: string; version: number; entry: number }>("SELECT name, version, entry FROM indexers")
+      .map((row) => [row.name, row]),
+  );
+  const { last } = index.one<{ last: number | null }>("SELECT max(id) AS last FROM entries");
+  return indexers.every((indexer) => {
+    const state = known.get(indexer.name);
+    if (state?.version !== indexer.version) return false;
+    return indexer.when === "write" || (state.entry >= (last ?? 0) && (indexer.pending?.(index) ?? 0) === 0);
+  });
 }
 
 /** Indexes everything that changed since the last time. Returns the number of documents. */

@@ -90,7 +90,7 @@ export interface Indexer {
    * Returns 0 when nothing is left.
    */
   settle?(index: Db, forMs: number): number;
-  /** For background indexers with `settle`: how many documents are still waiting for it. */
+  /** For background indexers with `settle`: how many entries are still waiting for it. */
   pending?(index: Db): number;
   /** Removes an entry. It may never have been added. */
   remove(index: Db, entryId: number): void;

@@ -1,23 +1,25 @@
-// The only file that imports the database driver. Everything is synchronous, so it runs in workers.
+// Connections to SQLite, the same with either driver. Everything is synchronous, so it runs in workers.
 import { lstatSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
-import BetterSqlite, { type Database, SqliteError, type Statement } from "better-sqlite3";
+import { type RowShape, type SqlConnection, type SqlStatement, type SqlValue, sqlite } from "./driver.js";
 
-/** Values that can be bound to a statement. */
-export type SqlValue = string | number | bigint | Uint8Array | null;
+export type { SqlValue } from "./driver.js";
 
 interface OpenDatabaseOptions {
   readonly readOnly?: boolean;
   /** `FULL` if a commit must survive a power loss. */
   readonly synchronous: "FULL" | "NORMAL";
   readonly applicationId: number;
+  /** Pages that SQLite keeps in memory. Default 8 MiB; the system caches the file as well. */
+  readonly cacheKib?: number | undefined;
   /** Throws if the database does not have the expected tables. Runs before any other statement. */
   readonly check: (db: Db, file: string) => void;
 }
 
 const PAGE_BYTES = 8192;
-const CACHE_KIB = 32 * 1024;
+const CACHE_KIB = 8 * 1024;
 /** Reads wait only while another process recovers after a crash. */
 const BUSY_MS = 20_000;
 /** Short, so a waiting writer notices an abort; {@link Db.immediate} retries. */
@@ -26,11 +28,11 @@ const WRITE_PATIENCE_MS = 60_000;
 
 /** One connection with its prepared statements. */
 export class Db {
-  readonly #raw: Database;
-  readonly #statements = new Map<string, Statement<SqlValue[]>>();
-  readonly #columns = new Map<string, Statement<SqlValue[]>>();
+  readonly #raw: SqlConnection;
+  readonly #statements = new Map<string, SqlStatement>();
+  readonly #columns = new Map<string, SqlStatement>();
 
-  constructor(raw: Database) {
+  constructor(raw: SqlConnection) {
     this.#raw = raw;
   }
 
@@ -39,7 +41,7 @@ export class Db {
   }
 
   get<Row>(sql: string, ...values: SqlValue[]): Row | undefined {
-    return translate(() => this.#prepare(sql).get(...values) as Row | undefined);
+    return translate(() => this.#prepare(sql).get(values) as Row | undefined);
   }
 
   /** Like {@link get}, for a row that always exists in an intact store. */
@@ -50,7 +52,7 @@ export class Db {
   }
 
   all<Row>(sql: string, ...values: SqlValue[]): Row[] {
-    return translate(() => this.#prepare(sql).all(...values) as Row[]);
+    return translate(() => this.#prepare(sql).all(values) as Row[]);
   }
 
   /** Returns the first column of every row. */
@@ -58,52 +60,40 @@ export class Db {
     return translate(() => {
       let statement = this.#columns.get(sql);
       if (statement === undefined) {
-        statement = this.#raw.prepare<SqlValue[]>(sql).pluck();
+        statement = this.#raw.prepare(sql, "values");
         this.#columns.set(sql, statement);
       }
-      return statement.all(...values) as Value[];
+      return statement.all(values) as Value[];
     });
   }
 
   /** Returns every row as an array of columns, which is faster than objects for very many rows. */
   lists<Row extends readonly SqlValue[]>(sql: string, ...values: SqlValue[]): Row[] {
-    return translate(
-      () =>
-        this.#raw
-          .prepare<SqlValue[]>(sql)
-          .raw()
-          .all(...values) as Row[],
-    );
+    return translate(() => this.#raw.prepare(sql, "lists").all(values) as Row[]);
   }
 
   /**
-   * Yields row by row, so long work can be stopped between rows. The connection cannot run statements that write until
+   * Yields row by row, so long work can be stopped between rows. The connection must not run statements that write until
    * this ends.
    */
   *iterate<Row>(sql: string, ...values: SqlValue[]): Generator<Row> {
-    // Bypass the cache: a statement that is being stepped cannot be used again.
-    const statement = translate(() => this.#raw.prepare<SqlValue[], Row>(sql));
-    const rows = statement.iterate(...values);
-    try {
-      while (true) {
-        const next = translate(() => rows.next());
-        if (next.done) return;
-        yield next.value;
-      }
-    } finally {
-      rows.return?.();
-    }
+    yield* this.#step<Row>(sql, "objects", values);
   }
 
   /** Like {@link iterate}, but yields each row as an array of columns, for very many rows. */
   *tuples<Row extends readonly SqlValue[]>(sql: string, ...values: SqlValue[]): Generator<Row> {
-    const statement = translate(() => this.#raw.prepare<SqlValue[]>(sql).raw());
-    const rows = statement.iterate(...values) as IterableIterator<Row>;
+    yield* this.#step<Row>(sql, "lists", values);
+  }
+
+  *#step<Row>(sql: string, shape: RowShape, values: readonly SqlValue[]): Generator<Row> {
+    // Bypass the cache: a statement that is being stepped cannot be used again.
+    const statement = translate(() => this.#raw.prepare(sql, shape));
+    const rows = statement.iterate(values);
     try {
       while (true) {
         const next = translate(() => rows.next());
         if (next.done) return;
-        yield next.value;
+        yield next.value as Row;
       }
     } finally {
       rows.return?.();
@@ -113,8 +103,8 @@ export class Db {
   /** Runs a statement that writes. Returns the number of changed rows and the last row id. */
   run(sql: string, ...values: SqlValue[]): { changes: number; id: number } {
     return translate(() => {
-      const { changes, lastInsertRowid } = this.#prepare(sql).run(...values);
-      return { changes, id: Number(lastInsertRowid) };
+      const { changes, lastInsertRowid } = this.#prepare(sql).run(values);
+      return { changes, id: lastInsertRowid };
     });
   }
 
@@ -123,12 +113,12 @@ export class Db {
   }
 
   pragma<T>(text: string): T {
-    return translate(() => this.#raw.pragma(text, { simple: true }) as T);
+    return translate(() => this.#raw.pragma(text) as T);
   }
 
   /** Adds a pure function to SQL. */
   define(name: string, fn: (...values: SqlValue[]) => SqlValue): void {
-    this.#raw.function(name, { deterministic: true, varargs: false }, fn as (...values: unknown[]) => unknown);
+    this.#raw.define(name, fn);
   }
 
   /**
@@ -183,10 +173,10 @@ export class Db {
     }
   }
 
-  #prepare(sql: string): Statement<SqlValue[]> {
+  #prepare(sql: string): SqlStatement {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      statement = this.#raw.prepare<SqlValue[]>(sql);
+      statement = this.#raw.prepare(sql, "objects");
       this.#statements.set(sql, statement);
     }
     return statement;
@@ -199,6 +189,9 @@ export class Db {
  */
 export function openDatabase(file: string, options: OpenDatabaseOptions): Db {
   rejectLinks(file);
+  if (statSync(dirname(file), { throwIfNoEntry: false }) === undefined) {
+    throw new TrunklineError("IO", "The store's folder does not exist.");
+  }
   try {
     return open(file, file, options);
   } catch (error) {
@@ -210,13 +203,9 @@ export function openDatabase(file: string, options: OpenDatabaseOptions): Db {
 
 /** Opens a file, or its bytes in memory. */
 function open(source: string | Buffer, file: string, options: OpenDatabaseOptions): Db {
-  const { readOnly = false, synchronous, applicationId, check } = options;
+  const { readOnly = false, synchronous, applicationId, check, cacheKib = CACHE_KIB } = options;
   return translate(() => {
-    const raw = new BetterSqlite(source, {
-      readonly: readOnly,
-      fileMustExist: readOnly,
-      timeout: BUSY_MS,
-    });
+    const raw = sqlite.open(source, { readOnly, busyMs: BUSY_MS });
     try {
       const db = new Db(raw);
       const owner = retryWhileBusy(() => db.pragma<number>("application_id"));
@@ -227,7 +216,7 @@ function open(source: string | Buffer, file: string, options: OpenDatabaseOption
       raw.pragma("trusted_schema = OFF");
       raw.pragma("cell_size_check = ON");
       retryWhileBusy(() => check(db, file));
-      raw.pragma(`cache_size = -${CACHE_KIB}`);
+      raw.pragma(`cache_size = -${cacheKib}`);
       if (!readOnly) {
         // These two pragmas only take effect before the first table is created.
         retryWhileBusy(() => raw.pragma(`page_size = ${PAGE_BYTES}`));
@@ -278,7 +267,7 @@ function isCannotOpen(error: unknown): boolean {
 
 /** Opens an empty database without a file. */
 export function openMemoryDatabase(): Db {
-  return new Db(new BetterSqlite(":memory:"));
+  return new Db(sqlite.open(":memory:", { readOnly: false, busyMs: BUSY_MS }));
 }
 
 /** SQLite follows links, and would write through one to any file of the user. */
@@ -305,7 +294,7 @@ function retryWhileBusy<T>(work: () => T): T {
 }
 
 function isBusy(error: unknown): boolean {
-  const code = error instanceof TrunklineError ? error.data?.sqlite : (error as { code?: unknown }).code;
+  const code = error instanceof TrunklineError ? error.data?.sqlite : sqlite.codeOf(error);
   return typeof code === "string" && /^SQLITE_(BUSY|LOCKED)/.test(code);
 }
 
@@ -331,19 +320,14 @@ const MEANINGS: readonly (readonly [RegExp, string, string])[] = [
 ];
 
 function asTrunklineError(error: unknown): unknown {
-  if (!(error instanceof SqliteError)) {
-    // The driver checks the folder itself and throws a plain TypeError.
-    if (error instanceof TypeError && /directory does not exist/.test(error.message)) {
-      return new TrunklineError("IO", "The store's folder does not exist.", { cause: error });
-    }
-    return error;
-  }
-  const meaning = MEANINGS.find(([pattern]) => pattern.test(error.code));
-  const data = { sqlite: error.code, ...(/CORRUPT|NOTADB/.test(error.code) ? { damaged: true } : {}) };
+  const code = sqlite.codeOf(error);
+  if (code === undefined) return error;
+  const meaning = MEANINGS.find(([pattern]) => pattern.test(code));
+  const data = { sqlite: code, ...(/CORRUPT|NOTADB/.test(code) ? { damaged: true } : {}) };
   if (meaning === undefined) {
     return new TrunklineError("INTERNAL", `The store's database failed: ${messageOf(error)}`, { cause: error, data });
   }
-  return new TrunklineError("IO", `${meaning[1]} (${error.message})`, {
+  return new TrunklineError("IO", `${meaning[1]} (${messageOf(error)})`, {
     cause: error,
     hint: meaning[2],
     retryable: isBusy(error),

@@ -5,7 +5,9 @@ import { TrunklineError } from "@trunkline/core";
 import type { Db } from "./database.js";
 
 /** The format that this version writes. Older formats are migrated, newer ones rejected. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
+/** The oldest format with the same content tables, which can be read without migrating it first. */
+export const OLDEST_READABLE_FORMAT = 1;
 /** `TRKL` and `TRKI`: the `application_id` of the two files. */
 export const TRUTH_APPLICATION_ID = 0x54524b4c;
 export const INDEX_APPLICATION_ID = 0x54524b49;
@@ -151,6 +153,9 @@ const TRUTH_MIGRATIONS: readonly ((db: Db) => void)[] = [
     db.run("INSERT INTO facts VALUES ('store_id', ?), ('created', ?), ('seq', 0)", randomUUID(), Date.now());
     db.run("INSERT INTO collections (name, created) VALUES ('default', ?)", Date.now());
   },
+  // Format 2 changes only the index, which is converted in the background. Its number keeps older programs, which cannot
+  // read the new vectors, from using the store.
+  () => {},
 ];
 
 /** Migrates the content database to {@link FORMAT_VERSION}. Throws if a newer program wrote the store. */

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fileReason, isTrunklineError, makeFolder, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
-import { prepareIndex, reachedSeq } from "../indexing/catch-up.js";
+import { isComplete, prepareIndex, reachedSeq } from "../indexing/catch-up.js";
 import type { Indexer } from "../indexing/indexer.js";
 import { type Db, openDatabase } from "../sqlite/database.js";
 import { currentSeq } from "../sqlite/documents.js";
@@ -24,11 +24,11 @@ import { defineFilterFunctions } from "../sqlite/filters.js";
 import { requireOwnIndex, requireOwnTruth, requirePlainIndex } from "../sqlite/own-schema.js";
 import {
   checkFormat,
-  FORMAT_VERSION,
   INDEX_APPLICATION_ID,
   INDEX_FILE,
   indexFits,
   migrateTruth,
+  OLDEST_READABLE_FORMAT,
   storeIdOf,
   TRUTH_APPLICATION_ID,
   TRUTH_FILE,
@@ -175,6 +175,9 @@ const INDEX_OPTIONS = {
   check: requirePlainIndex,
 } as const;
 
+/** A write transaction that changes more pages than fit must write some of them early. */
+const WRITTEN_INDEX_CACHE_KIB = 32 * 1024;
+
 /** Opens the index. It can be rebuilt, so a damaged one is moved out of the way and replaced. */
 function openIndex(folder: string, truth: Db, indexers: readonly Indexer[]): Db {
   try {
@@ -190,7 +193,7 @@ function openIndex(folder: string, truth: Db, indexers: readonly Indexer[]): Db 
 
 function openSoundIndex(folder: string, truth: Db, indexers: readonly Indexer[]): Db {
   const file = join(folder, INDEX_FILE);
-  const index = openDatabase(file, INDEX_OPTIONS);
+  const index = openDatabase(file, { ...INDEX_OPTIONS, cacheKib: WRITTEN_INDEX_CACHE_KIB });
   try {
     prepareIndex({ truth, index, indexers, texts: new Map(), check: () => {} });
     requireOwnIndex(index, file, (empty) => {
@@ -207,7 +210,8 @@ function openSoundIndex(folder: string, truth: Db, indexers: readonly Indexer[])
 export function openForIndexing(folder: string, indexers: readonly Indexer[]): Databases {
   const { truth, index: readOnly } = openForReading(folder, indexers);
   readOnly.close();
-  return { truth, index: openDatabase(join(folder, INDEX_FILE), INDEX_OPTIONS), indexers };
+  const file = join(folder, INDEX_FILE);
+  return { truth, index: openDatabase(file, { ...INDEX_OPTIONS, cacheKib: WRITTEN_INDEX_CACHE_KIB }), indexers };
 }
 
 /** For all other threads. The writer or an earlier process has created the databases. */
@@ -217,7 +221,7 @@ export function openForReading(folder: string, indexers: readonly Indexer[]): Da
   const truth = openReadOnly(folder, TRUTH_FILE);
   try {
     const format = checkFormat(truth);
-    if (format < FORMAT_VERSION) {
+    if (format < OLDEST_READABLE_FORMAT) {
       throw new TrunklineError("IO", `The store has the old format ${format} and must be migrated first.`, {
         hint: "Open it once for writing.",
       });
@@ -263,19 +267,8 @@ export function readStoreId({ truth }: ReadEnvironment): string {
 
 function isIndexed({ truth, index, indexers }: ReadEnvironment): boolean {
   return truth.reading(() =>
-    index.reading(() => {
-      if (!indexFits(index, truth) || reachedSeq(index) < currentSeq(truth)) return false;
-      const known = new Map(
-        index
-          .all<{ name: string; version: number; entry: number }>("SELECT name, version, entry FROM indexers")
-          .map((row) => [row.name, row]),
-      );
-      const { last } = index.one<{ last: number | null }>("SELECT max(id) AS last FROM entries");
-      return indexers.every((indexer) => {
-        const state = known.get(indexer.name);
-        if (state?.version !== indexer.version) return false;
-        return indexer.when === "write" || (state.entry >= (last ?? 0) && (indexer.pending?.(index) ?? 0) === 0);
-      });
-    }),
+    index.reading(
+      () => indexFits(index, truth) && reachedSeq(index) >= currentSeq(truth) && isComplete({ index, indexers }),
+    ),
   );
 }

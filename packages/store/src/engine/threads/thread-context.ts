@@ -1,5 +1,4 @@
 // The environment that operations work with, in any thread.
-import type { GuardedPaths } from "../files/guard.js";
 import type { Indexer } from "../indexing/indexer.js";
 import type { Db } from "../sqlite/database.js";
 import type { addDocuments, appendUpload, putBareContent } from "../writing/store-content.js";
@@ -29,5 +28,4 @@ type ContentWrites = {
 /** A thread that reads and sends the writes in `W` to the writer. */
 export interface MoveEnvironment<W = unknown> extends ReadEnvironment {
   readonly writer: Remotes<ContentWrites & W>;
-  readonly guarded: GuardedPaths;
 }

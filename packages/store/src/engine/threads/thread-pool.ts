@@ -1,7 +1,6 @@
 // The threads of an open store, seen from the main thread: started on demand and reused.
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
-import type { GuardedPaths } from "../files/guard.js";
 import { makeAbortFlags, type Remotes, type RpcOptions, remotesOf } from "./rpc.js";
 import { endThread, leastBusy, startThread, type Thread, type WorkerStart } from "./thread.js";
 
@@ -9,12 +8,16 @@ type Role = "writer" | "reader" | "mover" | "indexer";
 
 const MOST_THREADS: Readonly<Record<Role, number>> = { writer: 1, reader: 2, mover: 2, indexer: 2 };
 
+/** Idle threads end after this time. Readers stay longer, because their caches make the next search fast. */
+const IDLE_MS: Readonly<Record<Role, number>> = { writer: 30_000, reader: 300_000, mover: 30_000, indexer: 30_000 };
+
 interface ThreadPoolOptions {
   /** The entry file of every thread. */
   readonly entry: URL;
   readonly folder: string;
   readonly logger: Logger;
-  readonly guarded: GuardedPaths;
+  /** After how much idle time a thread of any role ends. */
+  readonly idleMs?: number | undefined;
 }
 
 /** The threads, by role. `T` has the handlers of each role. */
@@ -22,10 +25,10 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
   readonly #entry: URL;
   readonly #folder: string;
   readonly #logger: Logger;
-  readonly #guarded: GuardedPaths;
+  readonly #idleMs: Readonly<Record<Role, number>>;
   readonly #threads: Readonly<Record<Role, Thread[]>> = { writer: [], reader: [], mover: [], indexer: [] };
-  /** Whether {@link indexInBackground} must run after changes. The writer sets it. */
-  hasBackgroundIndexers = false;
+  /** Idle threads that are closing their databases. */
+  readonly #ending = new Set<Promise<void>>();
   /** Called after every call that may have changed the store. */
   onChange: (() => void) | undefined;
   #closed = false;
@@ -37,11 +40,17 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
   readonly mover: Remotes<T["mover"]> = remotesOf(this.#calls("mover"));
   readonly indexer: Remotes<T["indexer"]> = remotesOf(this.#calls("indexer"));
 
-  constructor({ entry, folder, logger, guarded }: ThreadPoolOptions) {
+  constructor({ entry, folder, logger, idleMs }: ThreadPoolOptions) {
     this.#entry = entry;
     this.#folder = folder;
     this.#logger = logger;
-    this.#guarded = guarded;
+    this.#idleMs = idleMs === undefined ? IDLE_MS : { writer: idleMs, reader: idleMs, mover: idleMs, indexer: idleMs };
+  }
+
+  /** The roles of the running threads, one per thread. */
+  get running(): readonly Role[] {
+    const roles = Object.keys(this.#threads) as Role[];
+    return roles.flatMap((role) => this.#threads[role].map(() => role));
   }
 
   /** Sends each call to the least busy thread of the role. */
@@ -50,7 +59,7 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
       if (this.#closed) throw closedError();
       const result = await this.#thread(role).rpc.call(method, params, options);
       if (role === "writer" || role === "mover") {
-        if (this.hasBackgroundIndexers) this.indexInBackground();
+        if (!isIndexed(result)) this.indexInBackground();
         this.onChange?.();
       }
       return result;
@@ -65,14 +74,27 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
       return;
     }
     this.#indexAgain = false;
-    const run = (alone: boolean): Promise<unknown> =>
-      this.#calls("indexer")("run", { alone }).catch((error: unknown) => {
-        if (!this.#closed) this.#logger.warn("background indexing failed", { error });
-      });
-    this.#indexing = Promise.all([run(false), run(true)]).then(() => {
+    this.#indexing = this.#index().then(() => {
       this.#indexing = undefined;
       if (this.#indexAgain) this.indexInBackground();
     });
+  }
+
+  /** Runs the background indexers, in two threads only if there is enough work for both. */
+  async #index(): Promise<void> {
+    const call = this.#calls("indexer");
+    const run = (only?: "alone" | "others"): Promise<unknown> =>
+      call("run", { only }).catch((error: unknown) => this.#warn(error));
+    try {
+      if (await call("needsOwnThread", {})) await Promise.all([run("others"), run("alone")]);
+      else await run();
+    } catch (error) {
+      this.#warn(error);
+    }
+  }
+
+  #warn(error: unknown): void {
+    if (!this.#closed) this.#logger.warn("background indexing failed", { error });
   }
 
   /** Resolves when background indexing is done. */
@@ -86,9 +108,12 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
     this.#closed = true;
     const { writer, ...others } = this.#threads;
     const all = Object.values(this.#threads).flat();
-    for (const { rpc } of all) rpc.break(closedError());
+    for (const { rpc, idle } of all) {
+      rpc.break(closedError());
+      clearTimeout(idle.timer);
+    }
     // Close the writer last: others send changes to it, and the last one to close cleans up the files.
-    await Promise.all(Object.values(others).flat().map(endThread));
+    await Promise.all([...this.#ending, ...Object.values(others).flat().map(endThread)]);
     await Promise.all(writer.map(endThread));
   }
 
@@ -103,7 +128,28 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
 
   #start(role: Role): Thread {
     const { data, transfer } = this.#startData(role, makeAbortFlags());
-    return startThread(this.#entry, data, { transfer, onLost: (error) => this.#lose(role, error) });
+    const thread: Thread = startThread(this.#entry, data, {
+      transfer,
+      onLost: (error) => {
+        if (this.#threads[role].includes(thread)) this.#lose(role, error);
+      },
+      idle: { ms: this.#idleMs[role], end: () => this.#endIdle(role, thread) },
+    });
+    return thread;
+  }
+
+  /** Ends a thread that has had nothing to do. The next call starts another one. */
+  #endIdle(role: Role, thread: Thread): void {
+    const threads = this.#threads[role];
+    if (this.#closed || !threads.includes(thread)) return;
+    // A mover keeps its connection to the writer.
+    if (role === "writer" && this.#threads.mover.length > 0) {
+      thread.idle.timer?.refresh();
+      return;
+    }
+    threads.splice(threads.indexOf(thread), 1);
+    const ending = endThread(thread).finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
   }
 
   #startData(role: Role, flags: SharedArrayBuffer): { data: WorkerStart; transfer: MessagePort[] } {
@@ -113,7 +159,7 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
     const shared = makeAbortFlags();
     this.#thread("writer").worker.postMessage({ connect: port1, flags: shared }, [port1]);
     const writer = { port: port2, flags: shared };
-    return { data: { role, folder, flags, guarded: this.#guarded, writer }, transfer: [port2] };
+    return { data: { role, folder, flags, writer }, transfer: [port2] };
   }
 
   /**
@@ -129,13 +175,19 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
       retryable: true,
     });
     for (const threads of Object.values(this.#threads)) {
-      for (const { rpc, worker } of threads.splice(0)) {
+      for (const { rpc, worker, idle } of threads.splice(0)) {
         rpc.break(lost);
+        clearTimeout(idle.timer);
         worker.removeAllListeners("exit");
         void worker.terminate();
       }
     }
   }
+}
+
+/** Whether the writer has reported that background indexers have nothing to do. */
+function isIndexed(result: unknown): boolean {
+  return typeof result === "object" && result !== null && "background" in result && result.background === false;
 }
 
 function closedError(): TrunklineError {

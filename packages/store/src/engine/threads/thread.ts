@@ -1,6 +1,5 @@
 // Starts, selects and ends threads of the store.
 import { type MessagePort, Worker } from "node:worker_threads";
-import type { GuardedPaths } from "../files/guard.js";
 import { RpcClient, type Wire } from "./rpc.js";
 
 /** The start data of a worker. */
@@ -14,7 +13,6 @@ export type WorkerStart =
       readonly role: "mover";
       readonly folder: string;
       readonly flags: SharedArrayBuffer;
-      readonly guarded: GuardedPaths;
       readonly writer: { readonly port: MessagePort; readonly flags: SharedArrayBuffer };
     };
 
@@ -22,26 +20,49 @@ export interface Thread {
   readonly worker: Worker;
   readonly rpc: RpcClient;
   readonly ended: Promise<void>;
+  /** Runs while the thread has nothing to do. */
+  readonly idle: { timer: NodeJS.Timeout | undefined };
 }
+
+interface StartOptions {
+  readonly transfer?: MessagePort[];
+  /** Called if the thread exits unexpectedly. */
+  readonly onLost: (error: unknown) => void;
+  /** Calls `end` when the thread has had nothing to do for this time. */
+  readonly idle?: { readonly ms: number; readonly end: () => void };
+}
+
+/** V8 reserves 48 MB of young generation per thread by default; more than this does not make our threads faster. */
+export const THREAD_LIMITS = { maxYoungGenerationSizeMb: 6 } as const;
 
 /** How long a thread can take to close its databases. */
 const END_MS = 2000;
 
-/** Starts a thread from the file `entry`. Calls `onLost` if it exits unexpectedly. */
-export function startThread(
-  entry: URL,
-  start: WorkerStart,
-  { transfer = [], onLost }: { transfer?: MessagePort[]; onLost: (error: unknown) => void },
-): Thread {
-  const worker = new Worker(entry, { workerData: start, transferList: transfer, name: `store ${start.role}` });
+/** Starts a thread from the file `entry`. */
+export function startThread(entry: URL, start: WorkerStart, { transfer = [], onLost, idle }: StartOptions): Thread {
+  const worker = new Worker(entry, {
+    workerData: start,
+    transferList: transfer,
+    name: `store ${start.role}`,
+    resourceLimits: THREAD_LIMITS,
+  });
   const rpc = new RpcClient(worker as Wire, start.flags);
-  // An idle thread must not keep the process alive.
-  worker.unref();
-  rpc.onBusy = (busy) => (busy ? worker.ref() : worker.unref());
+  const waiting: Thread["idle"] = { timer: undefined };
+  const setBusy = (busy: boolean): void => {
+    clearTimeout(waiting.timer);
+    if (busy) worker.ref();
+    else {
+      // An idle thread must not keep the process alive.
+      worker.unref();
+      if (idle !== undefined) waiting.timer = setTimeout(idle.end, idle.ms).unref();
+    }
+  };
+  setBusy(false);
+  rpc.onBusy = setBusy;
   const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
   worker.on("error", onLost);
   worker.once("exit", () => onLost(new Error(`the ${start.role} thread exited`)));
-  return { worker, rpc, ended };
+  return { worker, rpc, ended, idle: waiting };
 }
 
 /**

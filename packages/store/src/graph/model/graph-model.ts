@@ -1,5 +1,5 @@
 // The vocabulary of the code graph. A `FileGraph` is what a parser found in one document. It depends only on that
-// document's path and text, so it can be stored with the content. Resolution turns it into edges between node keys.
+// document's path and text. The index stores its `FileFacts`, from which resolution makes edges between node keys.
 
 export const NODE_TYPES = [
   "file",
@@ -69,6 +69,8 @@ export const CALL_STEP = "()";
 /** The step of a {@link Reference} for "the same name in a base class". */
 export const SUPER_STEP = "super";
 
+export const REFERENCE_ROOTS = ["symbol", "import", "global", "unknown"] as const;
+
 /**
  * What an expression or type in the source refers to, as far as its own file tells: a root and the steps from it.
  * `hub.servers()` in a file with `import { hub } from "./hub.js"` is `{ root: "import", of: "hub", steps: ["servers"]
@@ -80,13 +82,13 @@ export const SUPER_STEP = "super";
  * - `unknown`: the value of an undeclared variable, parameter or expression; `of` is empty.
  */
 export interface Reference {
-  readonly root: "symbol" | "import" | "global" | "unknown";
+  readonly root: (typeof REFERENCE_ROOTS)[number];
   readonly of: string;
   readonly steps: readonly string[];
 }
 
-/** A definition in a file. Lines and columns start at 1; columns count UTF-16 units. */
-export interface GraphSymbol {
+/** The part of a definition that resolution needs. */
+export interface SymbolFacts {
   /** `symbol:<path>#<qualifiedName>`. */
   readonly key: string;
   readonly kind: SymbolKind;
@@ -95,16 +97,20 @@ export interface GraphSymbol {
    * The names of the enclosing symbols and its own, joined with dots. A second symbol with the same name ends in `~2`.
    */
   readonly qualifiedName: string;
+  /** Whether other files can use the symbol by name. */
+  readonly exported?: boolean;
+  /** The declared type of a variable or property, or a function's declared return type. */
+  readonly type?: Reference;
+}
+
+/** A definition in a file. Lines and columns start at 1; columns count UTF-16 units. */
+export interface GraphSymbol extends SymbolFacts {
   readonly startLine: number;
   readonly startColumn: number;
   readonly endLine: number;
   readonly endColumn: number;
   /** The head of the definition on one line, without its body. */
   readonly signature?: string;
-  /** Whether other files can use the symbol by name. */
-  readonly exported?: boolean;
-  /** The declared type of a variable or property, or a function's declared return type. */
-  readonly type?: Reference;
 }
 
 /**
@@ -125,7 +131,9 @@ export interface FileEdge {
  * How an import is written. `import` binds names; `reexport` passes names on without binding them; `require` is CommonJS
  * or Ruby; `dynamic` is evaluated at run time; `include` is C or PHP; `use` is Rust, C# or PHP; `mod` declares a Rust file.
  */
-export type ImportKind = "import" | "reexport" | "require" | "dynamic" | "include" | "use" | "mod";
+export const IMPORT_KINDS = ["import", "reexport", "require", "dynamic", "include", "use", "mod"] as const;
+
+export type ImportKind = (typeof IMPORT_KINDS)[number];
 
 /** One name of an import. `imported` is `*` for the module itself; `local` is `*` if all names are imported. */
 export interface ImportedName {
@@ -151,12 +159,16 @@ export interface GraphExport {
   readonly local: string;
 }
 
-/** A link in prose. `target` is the link as written, without the anchor. */
-export interface GraphLink {
+/** The part of a link that resolution needs. `target` is the link as written, without the anchor. */
+export interface LinkFacts {
   readonly target: string;
   readonly anchor?: string;
-  readonly text?: string;
   readonly line: number;
+}
+
+/** A link in prose. */
+export interface GraphLink extends LinkFacts {
+  readonly text?: string;
 }
 
 /** Why a file's graph is incomplete. */
@@ -164,11 +176,12 @@ export interface Incomplete {
   /**
    * - `binary`: the file does not look like text.
    * - `size`: it exceeds the size limit.
+   * - `generated`: a tool has written it.
    * - `time`: parsing or reading exceeded the time limit.
    * - `count`: it has too many symbols or edges.
    * - `depth`: definitions nested too deeply count as part of the enclosing one.
    */
-  readonly reason: "binary" | "size" | "time" | "count" | "depth";
+  readonly reason: "binary" | "size" | "generated" | "time" | "count" | "depth";
   readonly message: string;
 }
 
@@ -192,20 +205,26 @@ export type ProjectConfig =
   | { readonly kind: "composer"; readonly psr4: Readonly<Record<string, readonly string[]>> }
   | { readonly kind: "cargo"; readonly name?: string; readonly root?: string };
 
-/** Everything the graph knows about a single document. Plain data that can be stored as JSON. */
-export interface FileGraph {
+/** The part of a document's graph that resolution needs. */
+export interface FileFacts {
   readonly path: string;
   readonly language: GraphLanguage | undefined;
-  readonly symbols: readonly GraphSymbol[];
+  readonly symbols: readonly SymbolFacts[];
   readonly edges: readonly FileEdge[];
   readonly imports: readonly GraphImport[];
   readonly exports: readonly GraphExport[];
-  readonly links: readonly GraphLink[];
+  readonly links: readonly LinkFacts[];
   /** The package or namespaces the file declares. */
   readonly namespaces: readonly string[];
   /** Type names that occur in the file, used for imports of a whole namespace (C#, Java). */
   readonly mentions: readonly string[];
   readonly config?: ProjectConfig;
+}
+
+/** Everything the graph knows about a single document. */
+export interface FileGraph extends FileFacts {
+  readonly symbols: readonly GraphSymbol[];
+  readonly links: readonly GraphLink[];
   /** Whether the parser found syntax it could not read; everything else is still included. */
   readonly syntaxErrors: boolean;
   readonly incomplete?: Incomplete;

@@ -93,7 +93,8 @@ function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-function nameOf(qualifiedName: string): string {
+/** Returns the last part of a qualified name, without the number of a second definition. */
+export function nameOf(qualifiedName: string): string {
   const name = qualifiedName.slice(qualifiedName.lastIndexOf(".") + 1);
   return name.replace(/~\d+$/, "");
 }

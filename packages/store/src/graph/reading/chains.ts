@@ -106,9 +106,16 @@ const TRANSPARENT = new Set([
   "shared_ptr",
 ]);
 
+const MODIFIERS = /^(?:readonly|const|struct|mut|dyn)\b|\?$/;
+
 /** Returns the chain of a written type; undefined if it is not a single named type (a union, an array, a function). */
 export function typeChain(source: string, grammar: ChainGrammar): Chain | undefined {
   let type = source.trim();
+  // Most types are a plain name.
+  const bare = type.startsWith(":") ? type.slice(1).trimStart() : type;
+  if (bare.length <= 200 && grammar.plain.test(bare) && !MODIFIERS.test(bare)) {
+    return bare.split(grammar.separator).filter((part) => part !== "");
+  }
   for (let round = 0; round < 6; round++) {
     type = type
       .replace(/^(?::|\?|->|readonly\b|const\b|struct\b|mut\b|dyn\b|&|\*|'\w+\s)\s*/, "")

@@ -4,7 +4,7 @@ import { posix } from "node:path";
 import {
   CALL_STEP,
   type FileEdge,
-  type FileGraph,
+  type FileFacts,
   type GraphImport,
   type Reference,
   SUPER_STEP,
@@ -40,7 +40,7 @@ export class Entities {
     this.#lookup = lookup;
   }
 
-  module(file: FileGraph, entry: GraphImport): Module {
+  module(file: FileFacts, entry: GraphImport): Module {
     let module = this.#modules.get(entry);
     if (module === undefined) {
       module = resolveModule(file, entry, this.#lookup);
@@ -50,7 +50,7 @@ export class Entities {
   }
 
   /** Returns what the reference names; undefined if uncertain. */
-  resolve(file: FileGraph, reference: Reference): Entity | undefined {
+  resolve(file: FileFacts, reference: Reference): Entity | undefined {
     this.#hops = 0;
     return this.#resolve(file, reference);
   }
@@ -66,11 +66,11 @@ export class Entities {
     }
   }
 
-  #resolve(file: FileGraph, reference: Reference): Entity | undefined {
+  #resolve(file: FileFacts, reference: Reference): Entity | undefined {
     return this.#deeper(() => this.#start(file, reference));
   }
 
-  #start(file: FileGraph, reference: Reference): Entity | undefined {
+  #start(file: FileFacts, reference: Reference): Entity | undefined {
     switch (reference.root) {
       case "symbol":
         return this.#follow({ kind: "symbol", path: file.path, name: reference.of }, reference.steps);
@@ -86,7 +86,7 @@ export class Entities {
   }
 
   /** Returns what an import binds to a local name. */
-  #imported(file: FileGraph, local: string): Entity | undefined {
+  #imported(file: FileFacts, local: string): Entity | undefined {
     for (const entry of file.imports) {
       if (entry.kind === "reexport") continue;
       const name = entry.names.find((candidate) => candidate.local === local);
@@ -95,7 +95,7 @@ export class Entities {
     return undefined;
   }
 
-  imported(file: FileGraph, entry: GraphImport, name: string): Entity | undefined {
+  imported(file: FileFacts, entry: GraphImport, name: string): Entity | undefined {
     const module = this.module(file, entry);
     if (module.kind === "external") return name === "*" ? module : { kind: "external", name: `${module.name}#${name}` };
     if (module.kind === "file" && isTyped(file.language)) return this.#typeIn(file, module.path, entry, name);
@@ -104,7 +104,7 @@ export class Entities {
   }
 
   /** Finds an imported type: Java, C#, PHP and Rust import types, not modules. */
-  #typeIn(file: FileGraph, path: string, entry: GraphImport, name: string): Entity | undefined {
+  #typeIn(file: FileFacts, path: string, entry: GraphImport, name: string): Entity | undefined {
     const target = this.#lookup.file(path);
     if (target === undefined) return undefined;
     const symbols = symbolsOf(target);
@@ -229,7 +229,7 @@ export class Entities {
   }
 
   /** Returns what a module exports under a name. */
-  #exported(file: FileGraph, name: string, visited: Set<string>): Entity | undefined {
+  #exported(file: FileFacts, name: string, visited: Set<string>): Entity | undefined {
     if (visited.has(file.path) || visited.size > MAX_DEPTH || this.#hops++ > MAX_HOPS) return undefined;
     visited.add(file.path);
     switch (file.language) {
@@ -252,7 +252,7 @@ export class Entities {
     }
   }
 
-  #exportedByJavascript(file: FileGraph, name: string, visited: Set<string>): Entity | undefined {
+  #exportedByJavascript(file: FileFacts, name: string, visited: Set<string>): Entity | undefined {
     const offered = file.exports.find((entry) => entry.name === name);
     if (offered !== undefined) {
       if (symbolsOf(file).has(offered.local)) return { kind: "symbol", path: file.path, name: offered.local };
@@ -288,7 +288,7 @@ export class Entities {
     return this.#imported(file, offered.local);
   }
 
-  #through(file: FileGraph, entry: GraphImport, imported: string, visited: Set<string>): Entity | undefined {
+  #through(file: FileFacts, entry: GraphImport, imported: string, visited: Set<string>): Entity | undefined {
     const module = this.module(file, entry);
     if (module.kind !== "file")
       return module.kind === "external" && imported !== "*"
@@ -299,7 +299,7 @@ export class Entities {
     return target === undefined ? undefined : this.#exported(target, imported, visited);
   }
 
-  #exportedByPython(file: FileGraph, name: string, visited: Set<string>): Entity | undefined {
+  #exportedByPython(file: FileFacts, name: string, visited: Set<string>): Entity | undefined {
     if (symbolsOf(file).has(name)) return { kind: "symbol", path: file.path, name };
     const imported = this.#imported(file, name);
     if (imported !== undefined) return imported;
@@ -329,12 +329,12 @@ export class Entities {
   }
 
   /** Resolves a name the file itself does not bind: it comes from the same package or from a wildcard import. */
-  #global(file: FileGraph, { of, steps }: Reference): Entity | undefined {
+  #global(file: FileFacts, { of, steps }: Reference): Entity | undefined {
     const start = this.#globalName(file, of);
     return start === undefined ? undefined : this.#follow(start, steps);
   }
 
-  #globalName(file: FileGraph, name: string): Entity | undefined {
+  #globalName(file: FileFacts, name: string): Entity | undefined {
     const lookup = this.#lookup;
     switch (file.language) {
       case "go": {
@@ -383,14 +383,14 @@ export class Entities {
     }
   }
 
-  #typeNamed(file: FileGraph, keys: readonly string[], name: string): Entity | undefined {
+  #typeNamed(file: FileFacts, keys: readonly string[], name: string): Entity | undefined {
     const paths = new Set(keys.flatMap((key) => this.#lookup.providers(key)));
     paths.delete(file.path);
     const [only, ...others] = paths;
     return only === undefined || others.length > 0 ? undefined : this.#topLevel(only, name);
   }
 
-  #fromStars(file: FileGraph, name: string): Entity | undefined {
+  #fromStars(file: FileFacts, name: string): Entity | undefined {
     const found: (Entity | undefined)[] = [];
     for (const entry of file.imports) {
       if (entry.kind === "reexport" || !entry.names.some(({ local }) => local === "*")) continue;
@@ -412,10 +412,10 @@ export class Entities {
   }
 }
 
-const baseMaps = new WeakMap<FileGraph, ReadonlyMap<string, readonly FileEdge[]>>();
+const baseMaps = new WeakMap<FileFacts, ReadonlyMap<string, readonly FileEdge[]>>();
 
 /** Returns the edges from a file's classes to whatever they inherit members from, by class key. */
-function basesOf(file: FileGraph): ReadonlyMap<string, readonly FileEdge[]> {
+function basesOf(file: FileFacts): ReadonlyMap<string, readonly FileEdge[]> {
   let map = baseMaps.get(file);
   if (map === undefined) {
     const made = new Map<string, FileEdge[]>();
@@ -432,7 +432,7 @@ function basesOf(file: FileGraph): ReadonlyMap<string, readonly FileEdge[]> {
   return map;
 }
 
-function isTyped(language: FileGraph["language"]): boolean {
+function isTyped(language: FileFacts["language"]): boolean {
   return language === "java" || language === "csharp" || language === "php" || language === "rust";
 }
 

@@ -1,6 +1,6 @@
 // Resolves TypeScript and JavaScript specifiers.
 import { posix } from "node:path";
-import type { FileGraph, ProjectConfig } from "../model/graph-model.js";
+import type { FileFacts, ProjectConfig } from "../model/graph-model.js";
 import { foldersUp, type Lookup } from "./lookup.js";
 import { stemOf } from "./lookup-keys.js";
 
@@ -19,7 +19,7 @@ const BY_EXTENSION: Readonly<Record<string, readonly string[]>> = {
 const BUILT = /^(?:\.\/)?(?:dist|build|lib|out|esm|cjs|es)\//;
 
 /** Returns the stored file a specifier refers to; undefined if there is none. */
-export function resolveJavascript(file: FileGraph, specifier: string, lookup: Lookup): string | undefined {
+export function resolveJavascript(file: FileFacts, specifier: string, lookup: Lookup): string | undefined {
   const folder = dirname(file.path);
   const plain = specifier.replace(/[?#].*$/, (rest) => (specifier.startsWith("#") ? rest : ""));
   if (/^\.{1,2}(?:\/|$)/.test(plain)) return probe(join(folder, plain), lookup);

@@ -3,7 +3,7 @@
 // are affected, whether they found something or not.
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
-import type { FileGraph } from "../model/graph-model.js";
+import type { FileFacts } from "../model/graph-model.js";
 import { isConfigPath } from "../reading/project-config.js";
 
 const { dirname, basename } = posix;
@@ -30,7 +30,7 @@ export function stemOf(path: string): string {
 }
 
 /** Returns all keys a file provides. */
-export function providedKeys(file: FileGraph): string[] {
+export function providedKeys(file: FileFacts): string[] {
   const { path } = file;
   const keys = new Set([pathLookup(path)]);
   const stem = stemOf(path);
@@ -55,7 +55,7 @@ export function providedKeys(file: FileGraph): string[] {
 }
 
 /** Yields the keys of types and functions by full name, in languages where it is unique in the program. */
-function* typeKeys(file: FileGraph): Iterable<string> {
+function* typeKeys(file: FileFacts): Iterable<string> {
   const { language } = file;
   for (const namespace of file.namespaces) yield `${language}-namespace:${namespace}`;
   if (language === "csharp") {
@@ -80,7 +80,7 @@ function* typeKeys(file: FileGraph): Iterable<string> {
  * Hashes what other files can see of a file. If the hash is unchanged, no other file has to be resolved again: a change
  * inside a function does not spread.
  */
-export function interfaceHash(file: FileGraph): string {
+export function interfaceHash(file: FileFacts): string {
   const seen = {
     symbols: file.symbols.map(({ qualifiedName, kind, exported, type }) => [
       qualifiedName,
@@ -108,7 +108,7 @@ export interface Affected {
 }
 
 /** Returns what a change affects. A new file has no `before`, a removed one no `after`. */
-export function affectedBy(before: FileGraph | undefined, after: FileGraph | undefined): Affected {
+export function affectedBy(before: FileFacts | undefined, after: FileFacts | undefined): Affected {
   if (before !== undefined && after !== undefined && interfaceHash(before) === interfaceHash(after))
     return { keys: [] };
   const keys = new Set<string>();

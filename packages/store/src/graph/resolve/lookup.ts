@@ -1,19 +1,19 @@
 // Resolution's view of the stored files. Records which keys were asked for.
 import { posix } from "node:path";
-import type { FileGraph, GraphSymbol, ProjectConfig } from "../model/graph-model.js";
+import type { FileFacts, ProjectConfig, SymbolFacts } from "../model/graph-model.js";
 import { pathLookup, stemLookup } from "./lookup-keys.js";
 
 /** The stored files, as resolution needs them. */
 export interface GraphSource {
-  file(path: string): FileGraph | undefined;
+  file(path: string): FileFacts | undefined;
   /** Paths of the files that provide a key, in a fixed order. */
   providers(key: string): readonly string[];
 }
 
-const symbolMaps = new WeakMap<FileGraph, ReadonlyMap<string, GraphSymbol>>();
+const symbolMaps = new WeakMap<FileFacts, ReadonlyMap<string, SymbolFacts>>();
 
 /** Returns a file's symbols by qualified name. */
-export function symbolsOf(file: FileGraph): ReadonlyMap<string, GraphSymbol> {
+export function symbolsOf(file: FileFacts): ReadonlyMap<string, SymbolFacts> {
   let map = symbolMaps.get(file);
   if (map === undefined) {
     map = new Map(file.symbols.map((symbol) => [symbol.qualifiedName, symbol]));
@@ -25,10 +25,10 @@ export function symbolsOf(file: FileGraph): ReadonlyMap<string, GraphSymbol> {
 export class Lookup {
   readonly asked = new Set<string>();
   readonly #source: GraphSource;
-  readonly #files = new Map<string, FileGraph | undefined>();
-  readonly #configs = new Map<string, readonly [string, FileGraph] | undefined>();
+  readonly #files = new Map<string, FileFacts | undefined>();
+  readonly #configs = new Map<string, readonly [string, FileFacts] | undefined>();
 
-  constructor(source: GraphSource, own: FileGraph) {
+  constructor(source: GraphSource, own: FileFacts) {
     this.#source = source;
     this.#files.set(own.path, own);
   }
@@ -39,7 +39,7 @@ export class Lookup {
   }
 
   /** Returns a file found by {@link providers}. */
-  file(path: string): FileGraph | undefined {
+  file(path: string): FileFacts | undefined {
     if (!this.#files.has(path)) this.#files.set(path, this.#source.file(path));
     return this.#files.get(path);
   }

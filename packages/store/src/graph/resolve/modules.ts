@@ -1,6 +1,6 @@
 // Resolves import specifiers, language by language.
 import { posix } from "node:path";
-import type { FileGraph, GraphImport } from "../model/graph-model.js";
+import type { FileFacts, GraphImport } from "../model/graph-model.js";
 import { resolveJavascript } from "./javascript-names.js";
 import { foldersUp, type Lookup } from "./lookup.js";
 
@@ -19,13 +19,13 @@ export type Module =
   | { readonly kind: "files"; readonly paths: readonly string[] }
   | { readonly kind: "external"; readonly name: string };
 
-export function resolveModule(file: FileGraph, entry: GraphImport, lookup: Lookup): Module {
+export function resolveModule(file: FileFacts, entry: GraphImport, lookup: Lookup): Module {
   const path = resolveStored(file, entry, lookup);
   if (path === undefined) return { kind: "external", name: entry.specifier };
   return typeof path === "string" ? { kind: "file", path } : path;
 }
 
-function resolveStored(file: FileGraph, entry: GraphImport, lookup: Lookup): string | Module | undefined {
+function resolveStored(file: FileFacts, entry: GraphImport, lookup: Lookup): string | Module | undefined {
   switch (file.language) {
     case "typescript":
     case "tsx":
@@ -60,7 +60,7 @@ export function pythonModule(stem: string, lookup: Lookup): string | undefined {
   );
 }
 
-function resolvePython(file: FileGraph, entry: GraphImport, lookup: Lookup): string | Module | undefined {
+function resolvePython(file: FileFacts, entry: GraphImport, lookup: Lookup): string | Module | undefined {
   const { specifier } = entry;
   const dots = /^\.*/.exec(specifier)?.[0].length ?? 0;
   const parts = specifier
@@ -94,7 +94,7 @@ function pythonRoots(folder: string, lookup: Lookup): string[] {
   return foldersUp(root).flatMap((current) => [current, join(current, "src")]);
 }
 
-function resolveGo(file: FileGraph, specifier: string, lookup: Lookup): Module | undefined {
+function resolveGo(file: FileFacts, specifier: string, lookup: Lookup): Module | undefined {
   const folder = dirname(file.path);
   if (/^\.{1,2}\//.test(specifier)) return goFolder(join(folder, specifier), lookup);
   // Standard library paths have no dot in their first part, but neither do those of some modules, so only the lookup
@@ -138,7 +138,7 @@ function rustFolder(path: string): string {
   return /^(?:main|lib|mod)\.rs$/.test(basename(path)) ? folder : join(folder, basename(path, ".rs"));
 }
 
-function resolveRust(file: FileGraph, entry: GraphImport, lookup: Lookup): string | undefined {
+function resolveRust(file: FileFacts, entry: GraphImport, lookup: Lookup): string | undefined {
   const own = rustFolder(file.path);
   if (entry.kind === "mod") return rustModule(join(own, entry.specifier), lookup);
   const parts = entry.specifier.split("::").filter((part) => part !== "");
@@ -188,7 +188,7 @@ function rustCrate(folder: string, lookup: Lookup): string | undefined {
 }
 
 /** Looks next to the file, then below its parent folders, where projects keep headers. */
-function resolveInclude(file: FileGraph, entry: GraphImport, lookup: Lookup): string | undefined {
+function resolveInclude(file: FileFacts, entry: GraphImport, lookup: Lookup): string | undefined {
   const folder = dirname(file.path);
   const beside = join(folder, entry.specifier);
   if (entry.relative === true && lookup.has(beside)) return beside;
@@ -203,7 +203,7 @@ function resolveInclude(file: FileGraph, entry: GraphImport, lookup: Lookup): st
 }
 
 /** Resolves Java and C# imports by a type's full name, or by the namespace's types that the file mentions. */
-function resolveNamespace(file: FileGraph, entry: GraphImport, lookup: Lookup): Module | undefined {
+function resolveNamespace(file: FileFacts, entry: GraphImport, lookup: Lookup): Module | undefined {
   const language = file.language ?? "";
   if (entry.kind !== "use") {
     // A nested type is in the outer type's file.
@@ -228,12 +228,12 @@ function resolveNamespace(file: FileGraph, entry: GraphImport, lookup: Lookup): 
   return paths.length === 0 ? undefined : { kind: "files", paths };
 }
 
-function isTypeOf(file: FileGraph, qualifiedName: string, namespace: string): boolean {
+function isTypeOf(file: FileFacts, qualifiedName: string, namespace: string): boolean {
   if (file.language === "java") return !qualifiedName.includes(".");
   return qualifiedName.startsWith(`${namespace}.`) && !qualifiedName.slice(namespace.length + 1).includes(".");
 }
 
-function resolveRuby(file: FileGraph, entry: GraphImport, lookup: Lookup): string | undefined {
+function resolveRuby(file: FileFacts, entry: GraphImport, lookup: Lookup): string | undefined {
   const name = entry.specifier.endsWith(".rb") ? entry.specifier : `${entry.specifier}.rb`;
   const folder = dirname(file.path);
   if (entry.relative === true || /^\.{1,2}\//.test(entry.specifier)) {
@@ -245,7 +245,7 @@ function resolveRuby(file: FileGraph, entry: GraphImport, lookup: Lookup): strin
     .find((path) => path !== file.path && lookup.has(path));
 }
 
-function resolvePhp(file: FileGraph, entry: GraphImport, lookup: Lookup): string | undefined {
+function resolvePhp(file: FileFacts, entry: GraphImport, lookup: Lookup): string | undefined {
   const folder = dirname(file.path);
   if (entry.kind === "include") {
     const path = join(folder, entry.specifier);

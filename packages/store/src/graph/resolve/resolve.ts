@@ -4,10 +4,10 @@ import { posix } from "node:path";
 import {
   CALL_STEP,
   type FileEdge,
-  type FileGraph,
+  type FileFacts,
   type GraphEdge,
   type GraphImport,
-  type GraphLink,
+  type LinkFacts,
   type Reference,
   SUPER_STEP,
 } from "../model/graph-model.js";
@@ -31,7 +31,7 @@ export interface ResolvedFile {
 }
 
 /** Resolves one file against all others. Pure: depends only on `file` and `source`. */
-export function resolveFile(file: FileGraph, source: GraphSource): ResolvedFile {
+export function resolveFile(file: FileFacts, source: GraphSource): ResolvedFile {
   const lookup = new Lookup(source, file);
   const entities = new Entities(lookup);
   const edges = new EdgeSet();
@@ -54,7 +54,7 @@ class EdgeSet {
   }
 }
 
-function resolveEdge(file: FileGraph, edge: FileEdge, entities: Entities): GraphEdge {
+function resolveEdge(file: FileFacts, edge: FileEdge, entities: Entities): GraphEdge {
   const { from, relation, line } = edge;
   if (edge.to !== undefined) return { from, to: edge.to, relation, line, resolved: true };
   const target = edge.target ?? { root: "unknown", of: "", steps: [] };
@@ -93,7 +93,7 @@ function nameOf(target: Reference, written: string): string {
 }
 
 function* importEdges(
-  file: FileGraph,
+  file: FileFacts,
   entry: GraphImport,
   context: { readonly entities: Entities; readonly lookup: Lookup },
 ): Iterable<GraphEdge> {
@@ -139,7 +139,7 @@ function* importEdges(
   }
 }
 
-function linkEdge(file: FileGraph, link: GraphLink, lookup: Lookup): GraphEdge {
+function linkEdge(file: FileFacts, link: LinkFacts, lookup: Lookup): GraphEdge {
   const from = fileKey(file.path);
   const edge = (to: string, resolved: boolean): GraphEdge => ({
     from,
