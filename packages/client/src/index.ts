@@ -42,6 +42,7 @@ export { expandEnv } from "./config/expand.js";
 export type { InputPrompt, InputRequest } from "./config/inputs.js";
 export { type LoadConfigOptions, loadConfig } from "./config/load.js";
 export type { Diagnostic, HttpServer, LoadedConfig, ServerDefinition, StdioServer } from "./config/loaded-config.js";
+export type { Share } from "./config/sharing.js";
 export { type ConfigWatch, watchConfig } from "./config/watch.js";
 export type { ListKind, ServerState } from "./connection/connection-options.js";
 export type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./hub/catalogue-items.js";
@@ -61,4 +62,6 @@ export { buildToolName, normalizeName, parseToolName, type ToolKey, toolNamePref
 export { ToolNames } from "./names/names-table.js";
 export type { HoldReason } from "./pins/classify-change.js";
 export type { HeldEntry } from "./pins/server-pins.js";
+export { ConnectionPool, type ConnectionPoolOptions } from "./pool/connection-pool.js";
+export type { PoolClock, PooledServerStatus } from "./pool/pooled-server.js";
 export { type RenderedResult, renderBlocks, renderText } from "./results/render-result.js";

@@ -77,11 +77,6 @@ export class ServerAuth {
     if (settings?.grant === "client_credentials") this.#machine = new MachineProvider(settings, options.clientName);
   }
 
-  /** Whether a user can be asked to sign in. */
-  get interactive(): boolean {
-    return this.isInteractive();
-  }
-
   /** Whether a user can be asked to sign in: in a caller's way, or by default in the hub's. */
   isInteractive(ask = this.#options.signIn): boolean {
     return this.#machine === undefined && ask !== undefined;

@@ -2,17 +2,15 @@
 // answer, is passed on unchanged.
 import { abortable, isRecord, type Logger, messageOf, TrunklineError, toOneLine } from "@trunkline/core";
 import { isQuestionMethod, QUESTION_CAPABILITIES, RPC_CODES, RpcError } from "@trunkline/protocol";
-import type { Channel, Question, QuestionContext, Root } from "./channel.js";
+import type { Caller } from "./caller.js";
+import type { Channel, Question, QuestionContext } from "./channel.js";
 import type { Call } from "./in-flight.js";
 import { vetElicitation } from "./vetted-elicitation.js";
 
-interface AnsweringOptions {
-  readonly server: string;
-  readonly logger: Logger;
-  /** The maximum number of questions during one call. */
-  readonly maxQuestions: number;
-  /** Returns the roots for channels without their own. */
-  readonly roots: () => readonly Root[] | undefined;
+/** Who is asked. */
+interface Asked {
+  readonly caller: Caller;
+  readonly channel: Channel | undefined;
 }
 
 /** The code from the specification's example of a rejected sampling request. */
@@ -20,38 +18,63 @@ const REFUSED_CODE = -1;
 
 /** Answers the questions of one server. */
 export class Answering {
-  readonly #options: AnsweringOptions;
+  readonly #server: string;
 
-  constructor(options: AnsweringOptions) {
-    this.#options = options;
+  constructor(server: string) {
+    this.#server = server;
+  }
+
+  /**
+   * Asks the client that made the first of these calls, which one of them has caused. If the call through which it was
+   * asked ends first, the question was another one's: asks again through that.
+   */
+  async askFor(
+    calls: () => readonly Call[],
+    question: Question,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>> {
+    for (;;) {
+      // The last one to begin is likely to be the last one to end.
+      const call = calls().at(-1);
+      if (call === undefined) return this.decline(question.method);
+      const answer = await this.#ask(call, question, { signal, hasEnded: () => !calls().includes(call) });
+      if (answer !== undefined) return answer;
+    }
   }
 
   /** Asks the channel of a call. The call's timeout is paused until it answers. */
   async ask(call: Call, question: Question, signal: AbortSignal, key?: string): Promise<Record<string, unknown>> {
+    return (await this.#ask(call, question, { signal, key })) ?? this.decline(question.method);
+  }
+
+  /** Returns undefined if the call has ended before there was an answer. */
+  async #ask(
+    call: Call,
+    question: Question,
+    options: { signal: AbortSignal; key?: string | undefined; hasEnded?: () => boolean },
+  ): Promise<Record<string, unknown> | undefined> {
+    const { signal, key, hasEnded } = options;
     this.count(call);
     call.deadline.pause();
     const text = shortQuestion(question);
     call.open.add(text);
     try {
-      return await this.#put(question, call.channel, {
-        server: this.#options.server,
+      const context = {
+        server: this.#server,
         signal,
         ...(call.tool === undefined ? {} : { tool: call.tool }),
         ...(key === undefined ? {} : { key }),
-      });
+      };
+      return await this.#put(question, call, context, hasEnded);
     } finally {
       call.open.delete(text);
       call.deadline.resume();
     }
   }
 
-  /** Asks a channel a question that belongs to no call. */
-  async askOutside(
-    channel: Channel | undefined,
-    question: Question,
-    signal: AbortSignal,
-  ): Promise<Record<string, unknown>> {
-    return await this.#put(question, channel, { server: this.#options.server, signal });
+  /** Asks a channel of a caller a question that belongs to no call. */
+  async askOutside(asked: Asked, question: Question, signal: AbortSignal): Promise<Record<string, unknown>> {
+    return (await this.#put(question, asked, { server: this.#server, signal })) ?? this.decline(question.method);
   }
 
   /** Answers a question if there is no channel to ask, or if it is unclear which one. */
@@ -62,7 +85,8 @@ export class Answering {
 
   /** Counts a question of a call, and ends the call if it exceeds the limit. */
   count(call: Call): void {
-    const { server, maxQuestions } = this.#options;
+    const server = this.#server;
+    const { maxQuestions } = call.caller;
     call.questions++;
     if (call.questions <= maxQuestions) return;
     const error = new TrunklineError(
@@ -78,11 +102,12 @@ export class Answering {
 
   async #put(
     question: Question,
-    channel: Channel | undefined,
+    { caller, channel }: Asked,
     context: QuestionContext,
-  ): Promise<Record<string, unknown>> {
+    hasEnded?: () => boolean,
+  ): Promise<Record<string, unknown> | undefined> {
     const { method } = question;
-    const roots = method === "roots/list" ? this.#options.roots() : undefined;
+    const roots = method === "roots/list" ? caller.roots() : undefined;
     if (roots !== undefined && channel?.abilities?.roots === undefined) return { roots };
     if (channel === undefined) return this.decline(method);
     if (!isQuestionMethod(method)) throw new RpcError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
@@ -90,27 +115,28 @@ export class Answering {
       if (method === "elicitation/create") return { action: "decline" };
       throw refusal(method === "roots/list" ? "No roots are available." : "The client does not support sampling.");
     }
-    const asked = method === "elicitation/create" ? this.#vetted(question, channel) : question;
+    const asked = method === "elicitation/create" ? this.#vetted(question, channel, caller.logger) : question;
     if (asked === undefined) return { action: "decline" };
     try {
       // A channel that declares abilities has `ask`.
       const asking = (channel as Required<Channel>).ask(asked, context);
       return checked(method, await abortable(context.signal, asking));
     } catch (error) {
+      if (!context.signal.aborted && hasEnded?.()) return undefined;
       // A server notified of changed roots asks for them on its own, and the running call can end before its channel
       // answers.
       if (roots !== undefined && !context.signal.aborted) return { roots };
       if (error instanceof RpcError) throw error;
       const from = { server: context.server, method, channel: channel.name };
-      this.#options.logger.warn("a question was not answered", { ...from, error: messageOf(error) });
+      caller.logger.warn("a question was not answered", { ...from, error: messageOf(error) });
       if (method === "elicitation/create") return { action: "cancel" };
       throw refusal("The question was not answered.");
     }
   }
 
   /** Returns the elicitation as it may be shown; undefined if it must not be shown at all. */
-  #vetted({ method, params = {} }: Question, channel: Channel): Question | undefined {
-    const { server, logger } = this.#options;
+  #vetted({ method, params = {} }: Question, channel: Channel, logger: Logger): Question | undefined {
+    const server = this.#server;
     const vetted = vetElicitation(params, server);
     if ("params" in vetted) return { method, params: vetted.params };
     const reason = `Trunkline declined a question of this server: it ${vetted.refused}.`;

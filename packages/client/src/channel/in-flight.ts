@@ -4,12 +4,14 @@
 // With several it is not, so either only one is allowed at a time (`serialize`), or the question is declined. Most
 // servers never ask, so channels take turns only at a server that has asked.
 import type { Deadline } from "@trunkline/core";
+import type { Caller } from "./caller.js";
 import { type Channel, canAnswer, partyOf } from "./channel.js";
 
 /** What to do when several channels use one legacy stdio server, which cannot say which of them it asks. */
 export type AskPolicy = "serialize" | "isolate" | "decline";
 
 export interface Call {
+  readonly caller: Caller;
   readonly channel: Channel | undefined;
   readonly tool?: string | undefined;
   readonly deadline: Deadline;
@@ -21,21 +23,24 @@ export interface Call {
 
 /** What a call may wait for. */
 interface TurnLimits {
+  readonly caller: Caller;
   readonly signal: AbortSignal | undefined;
   /** How long to wait behind a question that nobody answers. */
   readonly waitMs: number;
-  /** Creates the error for a call that has waited too long. */
-  readonly onBusy: (question: string) => Error;
+  /** Creates the error for a call that has waited too long. The question is undefined if it is another caller's. */
+  readonly onBusy: (question: string | undefined) => Error;
 }
 
 interface Waiting {
-  readonly channel: Channel | undefined;
+  readonly caller: Caller;
+  readonly channel: Channel;
   readonly admit: () => void;
+  readonly giveUp: (reason: unknown) => void;
 }
 
 export class InFlightTable {
   readonly #calls = new Set<Call>();
-  readonly #admitted = new Map<Channel | undefined, number>();
+  readonly #admitted = new Map<Channel, number>();
   readonly #waiting: Waiting[] = [];
 
   /** Adds a call, until {@link remove}. */
@@ -47,15 +52,39 @@ export class InFlightTable {
     this.#calls.delete(call);
   }
 
-  /** Returns the call that a question without a recipient must belong to; `several` if it is ambiguous. */
-  owner(): Call | "none" | "several" {
+  /**
+   * Returns the calls to one of which a question without a recipient must belong, all of one client; `several` if
+   * clients are ambiguous.
+   */
+  owners(): readonly Call[] | "several" {
     const [first, ...others] = this.#calls;
-    if (first === undefined) return "none";
-    return others.every(({ channel }) => partyOf(channel) === partyOf(first.channel)) ? first : "several";
+    if (first === undefined) return [];
+    const isOne = others.every((call) => partyOf(channelOf(call)) === partyOf(channelOf(first)));
+    return isOne ? [first, ...others] : "several";
+  }
+
+  /** Those of the calls that are still in flight. */
+  remaining(calls: readonly Call[]): readonly Call[] {
+    return calls.filter((call) => this.#calls.has(call));
+  }
+
+  /** Whether any call in flight meets the condition. */
+  some(condition: (call: Call) => boolean): boolean {
+    return [...this.#calls].some(condition);
+  }
+
+  /** The callers with calls in flight. */
+  callers(): ReadonlySet<Caller> {
+    return new Set([...this.#calls].map(({ caller }) => caller));
+  }
+
+  /** Ends the waiting of a caller's calls. */
+  drop(caller: Caller, reason: unknown): void {
+    for (const waiting of this.#waiting.filter((each) => each.caller === caller)) waiting.giveUp(reason);
   }
 
   /** Begins a turn at once: the call only counts as being in flight. */
-  begin(channel: Channel | undefined): void {
+  begin(channel: Channel): void {
     this.#count(channel, 1);
   }
 
@@ -64,18 +93,18 @@ export class InFlightTable {
    * arrival, so a busy one does not block the others. A call does not wait longer than `waitMs` behind a question:
    * whoever is asked may never answer.
    */
-  async take(channel: Channel | undefined, limits: TurnLimits): Promise<void> {
+  async take(channel: Channel, limits: TurnLimits): Promise<void> {
     if (this.#mayEnter(channel)) this.#count(channel, 1);
     else await this.#wait(channel, limits);
   }
 
   /** Ends a turn. */
-  end(channel: Channel | undefined): void {
+  end(channel: Channel): void {
     this.#count(channel, -1);
     this.#admitNext();
   }
 
-  async #wait(channel: Channel | undefined, { signal, waitMs, onBusy }: TurnLimits): Promise<void> {
+  async #wait(channel: Channel, { caller, signal, waitMs, onBusy }: TurnLimits): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const settle = (end: () => void) => {
         clearInterval(timer);
@@ -86,12 +115,12 @@ export class InFlightTable {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
         settle(() => reject(reason));
       };
-      const waiting: Waiting = { channel, admit: () => settle(resolve) };
+      const waiting: Waiting = { caller, channel, admit: () => settle(resolve), giveUp };
       const onAbort = () => giveUp(signal?.reason);
       const timer = setInterval(() => {
-        const [question] = [...this.#calls].flatMap(({ open }) => [...open]);
+        const asked = [...this.#calls].find(({ open }) => open.size > 0);
         // Nobody is asked: the other calls just take long, and their own timeouts end them.
-        if (question !== undefined) giveUp(onBusy(question));
+        if (asked !== undefined) giveUp(onBusy(asked.caller === caller ? [...asked.open][0] : undefined));
       }, waitMs);
       timer.unref();
       this.#waiting.push(waiting);
@@ -100,7 +129,7 @@ export class InFlightTable {
     });
   }
 
-  #mayEnter(channel: Channel | undefined): boolean {
+  #mayEnter(channel: Channel): boolean {
     const present = [...this.#admitted.keys(), ...this.#waiting.map((waiting) => waiting.channel)];
     if (present.every((other) => partyOf(other) === partyOf(channel))) return true;
     return !canAnswer(channel) && !present.some(canAnswer);
@@ -119,9 +148,14 @@ export class InFlightTable {
     }
   }
 
-  #count(channel: Channel | undefined, change: 1 | -1): void {
+  #count(channel: Channel, change: 1 | -1): void {
     const count = (this.#admitted.get(channel) ?? 0) + change;
     if (count === 0) this.#admitted.delete(channel);
     else this.#admitted.set(channel, count);
   }
+}
+
+/** The channel that counts for taking turns. */
+function channelOf({ channel, caller }: Call): Channel {
+  return channel ?? caller.noChannel;
 }

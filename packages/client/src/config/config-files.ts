@@ -5,6 +5,7 @@ import { abortError, isWithin, resolvedPath, systemCodeOf, TrunklineError } from
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
 import { withHome } from "./home-path.js";
 import type { ConfigScope } from "./loaded-config.js";
+import type { ServerEntry } from "./written-entry.js";
 
 const FOLDER = ".trunkline";
 /** Folders in which programs keep a project's config file; the parent folder is the project. */
@@ -26,6 +27,14 @@ export interface ConfigSource {
   readonly boundary?: string;
   /** How the user named the file; absent if it was found by searching. */
   readonly namedBy?: string;
+  /** The content, if it does not come from a file. */
+  readonly text?: string;
+}
+
+/** A server that the user described on the command line. */
+export interface TypedServer {
+  readonly name: string;
+  readonly entry: ServerEntry;
 }
 
 interface FindOptions {
@@ -33,17 +42,21 @@ interface FindOptions {
   readonly env: (name: string) => string | undefined;
   readonly dotEnv: DotEnv;
   readonly folders: readonly string[];
+  readonly seen: Sightings;
   /** The git root, if there is one. */
   readonly repository: string | undefined;
   readonly home: string | undefined;
   readonly userHome: string;
   readonly mcpPath: string | undefined;
+  readonly typed: TypedServer | undefined;
 }
 
 /** Finds the configuration files, strongest first, and the workspace folder. */
 export async function findSources(options: FindOptions): Promise<{ sources: ConfigSource[]; workspaceFolder: string }> {
-  const named = namedFile(options);
   const nearest = await nearestWorkspace(options);
+  if (options.typed !== undefined)
+    return { sources: [typedSource(options.typed, options, nearest)], workspaceFolder: nearest };
+  const named = namedFile(options);
   if (named !== undefined) {
     const project = await projectAround(named.path, options.home);
     const workspaceFolder = project ?? nearest;
@@ -57,8 +70,10 @@ export async function findSources(options: FindOptions): Promise<{ sources: Conf
     const keepsUser = named.scope === "project" && !(await isSame(named.path, ofUser[0]?.path));
     return { sources: keepsUser ? [source, ...ofUser] : [source], workspaceFolder };
   }
-  const mcp = await findUpward("mcp.json", options);
-  const settings = await findUpward("settings.json", { ...options, skipHome: true });
+  const [mcp, settings] = await Promise.all([
+    findUpward("mcp.json", options),
+    findUpward("settings.json", { ...options, skipHome: true }),
+  ]);
   const found = options.folders.find(
     (folder) => (folder === mcp?.folder && !mcp.isHome) || folder === settings?.folder,
   );
@@ -86,18 +101,54 @@ export async function findSources(options: FindOptions): Promise<{ sources: Conf
   return { sources, workspaceFolder };
 }
 
+/**
+ * The server starts in the current folder, like any command that is typed there. Nothing is remembered about it, so its
+ * definitions are not pinned.
+ */
+function typedSource({ name, entry }: TypedServer, { cwd }: FindOptions, workspaceFolder: string): ConfigSource {
+  const text = JSON.stringify({ mcpServers: { [name]: { ...entry, pin: "off" } } });
+  const place = { path: TYPED_PATH, namedBy: TYPED_PATH, workspaceFolder, defaultCwd: resolve(cwd) };
+  return { ...place, scope: "explicit", kind: "mcp", text };
+}
+
+/** Stands for the path of a file in messages. */
+const TYPED_PATH = "the command line";
+
 /** Returns the user's own settings file, if there is a home for it. */
 function userSettings(home: string | undefined, workspaceFolder: string): ConfigSource[] {
   if (home === undefined) return [];
   return [{ path: join(home, "settings.json"), scope: "user", kind: "settings", workspaceFolder }];
 }
 
+/**
+ * What exists, as far as it was looked at while reading one configuration. Each look waits for a thread of its own, so
+ * looking several times, or one by one, takes most of the time.
+ */
+export class Sightings {
+  readonly #known = new Map<string, Promise<boolean>>();
+
+  /** A file that cannot be checked counts as existing: reading it will report the problem. */
+  exists(path: string): Promise<boolean> {
+    const known = this.#known.get(path) ?? isThere(path);
+    this.#known.set(path, known);
+    return known;
+  }
+
+  /** Looks for everything in a folder that decides about its configuration, at the same time. */
+  look(folder: string): void {
+    for (const name of [".git", ".env", FOLDER]) void this.exists(join(folder, name));
+  }
+}
+
 /** Returns the folder and its parents, nearest first, up to the git root or else the file system root. */
-export async function foldersUpward(cwd: string): Promise<string[]> {
+export async function foldersUpward(cwd: string, seen?: Sightings): Promise<string[]> {
   const folders: string[] = [];
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     folders.push(folder);
-    if (dirname(folder) === folder || (await exists(join(folder, ".git")))) return folders;
+    seen?.look(folder);
+    if (dirname(folder) === folder) return folders;
+    const git = join(folder, ".git");
+    if (await (seen?.exists(git) ?? isThere(git))) return folders;
   }
 }
 
@@ -130,7 +181,8 @@ async function findUpward(
   options: FindOptions & { skipHome?: boolean },
 ): Promise<{ folder: string; isHome: boolean } | undefined> {
   for (const folder of options.folders) {
-    if (!(await exists(join(folder, FOLDER, name)))) continue;
+    const { seen } = options;
+    if (!(await seen.exists(join(folder, FOLDER))) || !(await seen.exists(join(folder, FOLDER, name)))) continue;
     const isHome = await isSame(join(folder, FOLDER), options.home);
     if (!isHome || options.skipHome !== true) return { folder, isHome };
   }
@@ -141,12 +193,12 @@ async function findUpward(
  * Finds the nearest folder with a `.trunkline` other than the user's own, or else the repository root, or else this
  * folder.
  */
-async function nearestWorkspace({ folders, home, userHome, cwd }: FindOptions): Promise<string> {
+async function nearestWorkspace({ folders, seen, home, userHome, cwd }: FindOptions): Promise<string> {
   for (const folder of folders) {
     const own = join(folder, FOLDER);
-    if ((await exists(own)) && !(await isSame(own, home))) return folder;
+    if ((await seen.exists(own)) && !(await isSame(own, home))) return folder;
     // Some people keep their home folder in Git. That does not make it the workspace of everything in it.
-    if ((await exists(join(folder, ".git"))) && !isWithin(resolve(userHome), folder)) return folder;
+    if ((await seen.exists(join(folder, ".git"))) && !isWithin(resolve(userHome), folder)) return folder;
   }
   return resolve(cwd);
 }
@@ -162,15 +214,19 @@ async function projectAround(path: string, home: string | undefined): Promise<st
 }
 
 /** Returns the git root among folders from {@link foldersUpward}. */
-export async function repositoryOf(folders: readonly string[]): Promise<string | undefined> {
+export async function repositoryOf(
+  folders: readonly string[],
+  seen: Sightings = new Sightings(),
+): Promise<string | undefined> {
   const last = folders.at(-1);
-  return last !== undefined && (await exists(join(last, ".git"))) ? last : undefined;
+  return last !== undefined && (await seen.exists(join(last, ".git"))) ? last : undefined;
 }
 
 /** Whether a path inside a folder leads out of it through a link. */
 export async function leavesFolder(path: string, folder: string): Promise<boolean> {
   if (!isWithin(path, folder)) return false;
-  return !isWithin(await realPath(path), await realPath(folder));
+  const [real, realFolder] = await Promise.all([realPath(path), realPath(folder)]);
+  return !isWithin(real, realFolder);
 }
 
 /** Resolves links as far as possible. */
@@ -187,15 +243,15 @@ async function isSame(path: string, other: string | undefined): Promise<boolean>
   if (other === undefined) return false;
   if (path === other) return true;
   try {
-    return (await realpath(path)) === (await realpath(other));
+    const [one, two] = await Promise.all([realpath(path), realpath(other)]);
+    return one === two;
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;
   }
 }
 
-/** A file that cannot be checked counts as existing: reading it will report the problem. */
-async function exists(path: string): Promise<boolean> {
+async function isThere(path: string): Promise<boolean> {
   try {
     await stat(path);
     return true;
@@ -210,6 +266,7 @@ interface DotEnvOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with each `.env` that is a link out of its folder or repository. It is not read. */
   readonly onLink?: ((path: string) => void) | undefined;
+  readonly seen?: Sightings | undefined;
 }
 
 /**
@@ -218,10 +275,11 @@ interface DotEnvOptions {
  */
 export async function readDotEnv(folders: readonly string[], options: DotEnvOptions = {}): Promise<DotEnv> {
   const found = new Map<string, { value: string; folder: string }>();
-  const repository = await repositoryOf(folders);
+  const { seen = new Sightings() } = options;
+  const repository = await repositoryOf(folders, seen);
   for (const folder of folders) {
     const path = join(folder, ".env");
-    if (!(await exists(path))) continue;
+    if (!(await seen.exists(path))) continue;
     if (folder !== options.userHome && (await leavesFolder(path, repository ?? folder))) {
       options.onLink?.(path);
       continue;

@@ -2,8 +2,17 @@
 import { createHash } from "node:crypto";
 import { isAbsolute, resolve } from "node:path";
 import { redactedUrl, secretsInArgs, secretsInUrl } from "@trunkline/core";
+import { type SecretReference, secretLabel } from "../secrets/secret-reference.js";
 import { authSettings } from "./auth-fields.js";
-import { type Deferred, type ExpandScope, type Expansion, expandText, type Finding, renderParts } from "./expand.js";
+import {
+  type Deferred,
+  type ExpandScope,
+  type Expansion,
+  expandText,
+  type Finding,
+  renderParts,
+  secretsIn,
+} from "./expand.js";
 import { fieldDiagnostic, type Leaf } from "./field-reader.js";
 import { withHome } from "./home-path.js";
 import type { Diagnostic, ServerDefinition } from "./loaded-config.js";
@@ -51,6 +60,18 @@ export function expandableLeaves(entry: CheckedEntry): readonly Leaf[] {
   return leaves.filter((leaf) => leaf !== undefined);
 }
 
+/** Returns the strings in which secrets work. What runs, and where, must be known before. */
+function secretLeaves(entry: CheckedEntry): ReadonlySet<Leaf> {
+  const { command, cwd, envFile } = entry;
+  return new Set(expandableLeaves(entry).filter((leaf) => leaf !== command && leaf !== cwd && leaf !== envFile));
+}
+
+/** Returns the secrets that an entry refers to. */
+export function secretsOf(entry: CheckedEntry): SecretReference[] {
+  const found = [...secretLeaves(entry)].flatMap(({ text }) => secretsIn(text));
+  return [...new Map(found.map((reference) => [secretLabel(reference), reference])).values()];
+}
+
 /**
  * Returns the path of an entry's env file. The file is read before the server starts, so deferred variables are looked
  * up now.
@@ -60,7 +81,9 @@ export function envFilePath({ type, envFile }: CheckedEntry, places: EntryPlaces
   const { env } = places.scope;
   const parts = type === "stdio" ? expandText(envFile.text, places.scope).parts : [envFile.text];
   return pathOf(
-    renderParts(parts, ({ name, fallback, shown }) => env(name) ?? fallback ?? shown),
+    renderParts(parts, ({ name, fallback, shown, secret }) =>
+      secret === undefined ? (env(name) ?? fallback ?? shown) : shown,
+    ),
     places,
   );
 }
@@ -76,8 +99,13 @@ export function defineServer(entry: CheckedEntry, options: DefineOptions): Defin
   };
   const expansions = new Map<Leaf, Expansion>();
   const candidates: SecretCandidate[] = [];
+  const { maySee: _, ...withoutSecrets } = scope;
+  const forSecrets = secretLeaves(entry);
   for (const leaf of expandableLeaves(entry)) {
-    const expansion = expandText(leaf.text, scope);
+    const isForSecrets = forSecrets.has(leaf);
+    const expansion = expandText(leaf.text, isForSecrets ? scope : withoutSecrets);
+    if (!isForSecrets && secretsIn(leaf.text).length > 0)
+      say("warning", "secrets do not work in this field; the reference is left unchanged", leaf);
     expansions.set(leaf, expansion);
     candidates.push(
       ...(leaf === entry.url ? withoutHost(expansion.values, renderParts(expansion.parts)) : expansion.values),
@@ -110,10 +138,15 @@ export function defineServer(entry: CheckedEntry, options: DefineOptions): Defin
     const problem = problemOf(definition, { isDynamic: isDynamic(entry.command ?? entry.url) });
     return { definition: withProblem(definition, problem), diagnostics, candidates };
   }
-  const atLaunch = () => {
+  const references = [...expansions.values()].flatMap(({ parts }) =>
+    parts.flatMap((part) => (typeof part === "string" || part.secret === undefined ? [] : [part.secret])),
+  );
+  const secretReferences = [...new Map(references.map((reference) => [secretLabel(reference), reference])).values()];
+  const atLaunch = (values: ReadonlyMap<string, string> = new Map()) => {
     const missing = new Set<string>();
     const found: SecretCandidate[] = [];
-    const launched = build(({ name, fallback, shown }) => {
+    const launched = build(({ name, fallback, shown, secret }) => {
+      if (secret !== undefined) return values.get(secretLabel(secret)) ?? shown;
       const value = scope.env(name);
       if (value !== undefined) found.push({ name, value });
       else if (fallback === undefined) missing.add(name);
@@ -121,10 +154,18 @@ export function defineServer(entry: CheckedEntry, options: DefineOptions): Defin
     });
     const problem = problemOf(launched, { isDynamic: true });
     const referenced = launched.type === "stdio" ? found : withoutHost(found, launched.url);
-    const secrets = secretsAmong([...referenced, ...ownSecrets(launched)]);
+    // A value from a keychain is a secret whatever it looks like, and so is each of its lines: stderr is read by lines.
+    const kept = [...values.values()].flatMap((value) => [value, ...value.split(/\r?\n/).filter(isTellingLine)]);
+    const secrets = [...secretsAmong([...referenced, ...ownSecrets(launched)]), ...kept];
     return { definition: withProblem(launched, problem), missing: [...missing], secrets };
   };
-  return { definition: { ...definition, atLaunch }, diagnostics, candidates };
+  const known = secretReferences.length === 0 ? {} : { secretReferences };
+  return { definition: { ...definition, ...known, atLaunch }, diagnostics, candidates };
+}
+
+/** The first and last line of a private key are the same in all of them. */
+function isTellingLine(line: string): boolean {
+  return !line.startsWith("-----");
 }
 
 interface Filled {
@@ -149,7 +190,7 @@ function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset,
     readOnly,
     pin,
   } = entry;
-  const { maxMessageBytes } = entry;
+  const { maxMessageBytes, share, idleStopMs } = entry;
   const common = {
     ...{ name, scope, dialect, file, line: at.line, disabled, lazy, connectTimeoutMs, callTimeoutMs },
     ...(tools === undefined ? {} : { tools }),
@@ -157,6 +198,8 @@ function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset,
     ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
     ...(readOnly === undefined ? {} : { readOnly }),
     ...(pin === undefined ? {} : { pin }),
+    ...(share === undefined ? {} : { share }),
+    ...(idleStopMs === undefined ? {} : { idleStopMs }),
     identity: identityOf(entry),
     trusted: options.trusted,
     trustsWorkspace: options.trustsWorkspace,
@@ -222,6 +265,9 @@ function problemOf(definition: ServerDefinition, { isDynamic }: { isDynamic: boo
   if (definition.type === "stdio") {
     return definition.command.trim() === "" ? "its command is empty after expansion" : undefined;
   }
+  // A URL loses line breaks without a word, and a header with one could become two.
+  const hasBreak = [definition.url, ...Object.values(definition.headers)].some((text) => /[\r\n\0]/.test(text));
+  if (hasBreak) return "a secret or variable in its url or headers has a line break";
   const problem = urlProblem(definition.url);
   return problem === undefined ? undefined : `its url is invalid after expansion: ${problem}`;
 }

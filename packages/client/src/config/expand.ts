@@ -1,6 +1,7 @@
 // Expands `${NAME}` and its variants in the strings of an entry, by the rules of the dialect. There is only one pass:
 // the value of a variable is never expanded again.
 import { basename, sep } from "node:path";
+import { parseSecretReference, type SecretReference } from "../secrets/secret-reference.js";
 import type { Dialect } from "./loaded-config.js";
 
 /** Values for the variables of one entry. */
@@ -14,6 +15,8 @@ export interface ExpandScope {
   readonly context?: unknown;
   /** The answers to `${input:id}` in `servers`. */
   readonly inputs?: ReadonlyMap<string, string>;
+  /** Whether the entry may have this secret. Default: no, and the reference stays as written. */
+  readonly maySee?: (reference: SecretReference) => boolean;
 }
 
 /** A variable that is looked up when the server starts. */
@@ -22,6 +25,8 @@ export interface Deferred {
   readonly fallback: string | undefined;
   /** The text shown until it is looked up. */
   readonly shown: string;
+  /** Set if it is a secret, not a variable. */
+  readonly secret?: SecretReference;
 }
 
 /** Something the file's owner should know about one substitution. */
@@ -55,6 +60,14 @@ export function expandText(text: string, scope: ExpandScope): Expansion {
       push(token);
       continue;
     }
+    const secret = parseSecretReference(token.body);
+    if (secret !== undefined) {
+      // Looked up when the server starts. With a backslash it is text.
+      const isDeferred = !token.escaped && scope.maySee?.(secret) === true;
+      dynamic ||= isDeferred;
+      push(isDeferred ? { name: secret.name, fallback: undefined, shown: token.source, secret } : token.source);
+      continue;
+    }
     const reference = parseReference(token.body);
     if (token.escaped) {
       if (scope.dialect === "metadata.mcp" && (reference.form === "name" || reference.form === "env")) {
@@ -84,6 +97,13 @@ export function renderParts(
   resolve: (deferred: Deferred) => string = (deferred) => deferred.shown,
 ): string {
   return parts.map((part) => (typeof part === "string" ? part : resolve(part))).join("");
+}
+
+/** Finds the secrets a text refers to. */
+export function secretsIn(text: string): SecretReference[] {
+  return tokenize(text).flatMap((token) =>
+    typeof token === "string" || token.escaped ? [] : (parseSecretReference(token.body) ?? []),
+  );
 }
 
 /** Finds the ids of the inputs a text refers to. */

@@ -24,6 +24,8 @@ const KNOWN_FIELDS: readonly string[] = [
   "readOnly",
   "pin",
   "maxMessageBytes",
+  "share",
+  "idleStop",
   "auth",
 ];
 

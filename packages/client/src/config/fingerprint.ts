@@ -2,6 +2,8 @@
 // does not change with the environment.
 import { createHash } from "node:crypto";
 import { isRecord, isSecretName, printable, REDACTED, redactedArgs, redactedUrl } from "@trunkline/core";
+import { secretLabel } from "../secrets/secret-reference.js";
+import { secretsOf } from "./definition.js";
 import { inputIdsIn } from "./expand.js";
 import type { InputDescription } from "./inputs.js";
 import type { CheckedEntry } from "./server-entries.js";
@@ -16,7 +18,7 @@ interface Surroundings {
 
 /** Fields that decide neither what runs nor where data goes. */
 const HARMLESS: ReadonlySet<string> = new Set([
-  ...["at", "file", "scope", "disabled", "lazy", "connectTimeoutMs", "callTimeoutMs"],
+  ...["at", "file", "scope", "disabled", "lazy", "connectTimeoutMs", "callTimeoutMs", "idleStopMs"],
 ]);
 
 /**
@@ -91,7 +93,9 @@ export function wouldRunOf(
       const standard = inputs.get(id)?.default;
       return standard === undefined ? [] : [assigned({ name: id, text: standard })];
     });
+    const secrets = secretsOf(entry).map(secretLabel);
     const extras = [
+      ...(secrets.length === 0 ? [] : [`secrets: ${list(secrets)}`]),
       ...(entry.type === "stdio" && entry.env.length > 0 ? [`env: ${entry.env.map(assigned).join(", ")}`] : []),
       ...(entry.type !== "stdio" && entry.headers.length > 0
         ? [`headers: ${entry.headers.map(header).join(", ")}`]
@@ -100,6 +104,7 @@ export function wouldRunOf(
       ...(defaults.length === 0 ? [] : [`inputs: ${defaults.join(", ")}`]),
       ...(readOnly === undefined ? [] : [`readOnly: ${list(readOnly)}`]),
       ...(entry.pin === undefined ? [] : [`pin: ${entry.pin}`]),
+      ...(entry.share === undefined ? [] : [`share: ${entry.share}`]),
       ...(tools?.allow === undefined ? [] : [`only tools: ${list(tools.allow)}`]),
       ...(tools?.deny === undefined ? [] : [`without tools: ${list(tools.deny)}`]),
       ...(envFile === undefined ? [] : [`envFile: ${quoted(envFile.text)}`]),

@@ -4,7 +4,8 @@
  */
 
 export { normalizeName } from "../names/name-styles.js";
-export { foldersUpward, readDotEnv } from "./config-files.js";
+export { isSecretNameValid } from "../secrets/secret-reference.js";
+export { foldersUpward, readDotEnv, type TypedServer } from "./config-files.js";
 export type { DotEnv } from "./dot-env.js";
 export {
   addToSettings,
@@ -42,7 +43,8 @@ export {
 } from "./program-file.js";
 export { adviceOnRelativeWords } from "./relative-words.js";
 export type { PathSettings } from "./settings.js";
+export { programName } from "./sharing.js";
 export type { ClientSurface, SurfaceSettings } from "./surface-settings.js";
 export { approvalsIn, TrustStore, type TrustSubject } from "./trusted-files.js";
 export { type ConfigWatch, watchConfig } from "./watch.js";
-export { type ServerEntry, toDialect } from "./written-entry.js";
+export { type ServerEntry, secretsInEntry, toDialect } from "./written-entry.js";

@@ -3,6 +3,7 @@
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { abortError, messageOf } from "@trunkline/core";
+import { referenceProblem, type SecretReference, secretLabel } from "../secrets/secret-reference.js";
 import {
   type ConfigSource,
   findSources,
@@ -13,8 +14,17 @@ import {
   readText,
   realPath,
   repositoryOf,
+  Sightings,
+  type TypedServer,
 } from "./config-files.js";
-import { type DefinedServer, defineServer, type EnvFile, envFilePath, expandableLeaves } from "./definition.js";
+import {
+  type DefinedServer,
+  defineServer,
+  type EnvFile,
+  envFilePath,
+  expandableLeaves,
+  secretsOf,
+} from "./definition.js";
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
 import { inputIdsIn, lookupIn } from "./expand.js";
 import { fieldDiagnostic } from "./field-reader.js";
@@ -36,6 +46,8 @@ export interface LoadConfigOptions {
   home?: string | undefined;
   /** A file the user named: it is the whole configuration, so it must exist and be valid. */
   mcpPath?: string | undefined;
+  /** A server that the user described without a file: it is the whole configuration, and starts in `cwd`. */
+  typed?: TypedServer | undefined;
   /** Values for `${NAME}` in `metadata.mcp`, by dotted path. */
   context?: unknown;
   /** Selects the servers that will be used; inputs of other servers are not asked for. Default: all. */
@@ -46,7 +58,11 @@ export interface LoadConfigOptions {
   isTrusted?: ((file: { path: string; fingerprint: string }) => boolean | Promise<boolean>) | undefined;
   /** Whether the user approved this folder, given without links, for their own servers. Default: no. */
   isWorkspaceTrusted?: ((folder: string) => boolean | Promise<boolean>) | undefined;
-  /** Treat everything as approved. */
+  /** The secrets that the user granted a file in this state, by label. Default: none. The user's own files need no grant. */
+  grantedSecrets?:
+    | ((file: { path: string; fingerprint: string }) => readonly string[] | Promise<readonly string[]>)
+    | undefined;
+  /** Treat everything as approved, except for secrets. */
   trustAll?: boolean | undefined;
   /** For callers that reload: a file that becomes unusable keeps its last usable content. */
   memory?: ConfigMemory | undefined;
@@ -64,16 +80,19 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const home = options.home === undefined ? undefined : resolve(cwd, options.home);
   const processEnv = lookupIn(options.env ?? {});
   const userHome = processEnv("HOME") || processEnv("USERPROFILE") || homedir();
-  const folders = await foldersUpward(cwd);
+  const seen = new Sightings();
+  const folders = await foldersUpward(cwd, seen);
   const linked: Diagnostic[] = [];
   const onLink = (path: string) => {
     const message = `${path} is a link that leaves the project, so it is not read.`;
     linked.push({ severity: "warning", message, file: path });
   };
-  const dotEnv = await readDotEnv(folders, { userHome, signal, onLink });
-  const { mcpPath } = options;
-  const repository = await repositoryOf(folders);
-  const found = await findSources({ cwd, env: processEnv, dotEnv, folders, repository, home, userHome, mcpPath });
+  const dotEnv = await readDotEnv(folders, { userHome, signal, onLink, seen });
+  const { mcpPath, typed } = options;
+  const repository = await repositoryOf(folders, seen);
+  const found = await findSources({
+    ...{ cwd, env: processEnv, dotEnv, folders, seen, repository, home, userHome, mcpPath, typed },
+  });
 
   const files = await Promise.all(
     found.sources.map(async (source) => {
@@ -86,11 +105,12 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const foreign = await foreignFolders([found.workspaceFolder, repository ?? found.workspaceFolder], userHome);
   const filling: Filling = {
     ...{ processEnv, dotEnv, userHome, context: options.context, signal, foreign },
-    ownDotEnv: folders.includes(userHome) ? await readDotEnv([userHome], { userHome, signal }) : new Map(),
+    ownDotEnv: folders.includes(userHome) ? await readDotEnv([userHome], { userHome, signal, seen }) : new Map(),
     isWorkspaceTrusted: await workspaceTrust(found.workspaceFolder, foreign, options),
     inputs: new Inputs({ prompt: options.prompt, home, signal }),
     wanted: options.wanted ?? (() => true),
     trusted: await trustOf(files, options),
+    granted: await grantsOf(files, options),
   };
   const servers: ServerDefinition[] = [];
   const diagnostics: Diagnostic[] = [...linked, ...files.flatMap((file) => file.diagnostics), ...merged.diagnostics];
@@ -107,7 +127,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   return {
     path: main?.config.path ?? resolve(cwd, ".trunkline", "mcp.json"),
     exists: main?.config.exists ?? false,
-    files: files.map(({ config }) => config),
+    files: files.map(({ config, settings }) => (Object.keys(settings).length === 0 ? config : { ...config, settings })),
     workspaceFolder: found.workspaceFolder,
     foreignFolders: foreign,
     servers,
@@ -158,6 +178,20 @@ async function trustOf(files: readonly ReadSource[], options: LoadConfigOptions)
   return trusted;
 }
 
+/** Returns the secrets that each file was granted. `trustAll` grants none: a secret is granted by its name. */
+async function grantsOf(
+  files: readonly ReadSource[],
+  { grantedSecrets }: LoadConfigOptions,
+): Promise<ReadonlyMap<ReadSource, ReadonlySet<string>>> {
+  const granted = new Map<ReadSource, ReadonlySet<string>>();
+  for (const file of files) {
+    const { path, fingerprint, secrets = [] } = file.config;
+    if (fingerprint === undefined || secrets.length === 0) continue;
+    granted.set(file, new Set(await grantedSecrets?.({ path, fingerprint })));
+  }
+  return granted;
+}
+
 /** Whether the user's own servers may be controlled by the workspace. */
 async function workspaceTrust(
   workspaceFolder: string,
@@ -181,6 +215,7 @@ interface Filling {
   readonly inputs: Inputs;
   readonly wanted: (server: string) => boolean;
   readonly trusted: ReadonlySet<ReadSource>;
+  readonly granted: ReadonlyMap<ReadSource, ReadonlySet<string>>;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -193,8 +228,12 @@ async function fillIn(entry: CheckedEntry, file: ReadSource, filling: Filling): 
   const asked = filling.wanted(entry.name)
     ? await answersFor(entry, file, { trusted, inputs: filling.inputs })
     : { answers: new Map<string, string>(), diagnostics: [] };
+  const secrets = secretsFor(entry, file, filling);
   const places = {
-    scope: { dialect: entry.dialect, env, workspaceFolder, userHome, context, inputs: asked.answers },
+    scope: {
+      ...{ dialect: entry.dialect, env, workspaceFolder, userHome, context, inputs: asked.answers },
+      maySee: secrets.maySee,
+    },
     baseFolder: baseFolderOf(entry, file.source),
   };
   const path = envFilePath(entry, places);
@@ -203,7 +242,7 @@ async function fillIn(entry: CheckedEntry, file: ReadSource, filling: Filling): 
     defaultCwd,
     trusted,
     trustsWorkspace,
-    unusable: asked.unusable,
+    unusable: asked.unusable ?? secrets.unusable,
     envFile: path === undefined ? undefined : await readEnvFile(path, workspaceFolder, signal),
   });
   const { atLaunch, ...definition } = defined.definition;
@@ -212,9 +251,10 @@ async function fillIn(entry: CheckedEntry, file: ReadSource, filling: Filling): 
   const reached = reachOf(entry, { fields, withheld, workspaceFolder });
   const isAway = launched.type === "stdio" && (await leavesFolder(launched.cwd ?? "", workspaceFolder));
   const marks = { ...(isAway ? { unusable: linkedFolder(entry.name, launched.cwd) } : {}), ...reached.marks };
+  const complete = marks.unusable === undefined ? defined.definition : { ...definition, ...marks };
   return {
     ...defined,
-    definition: marks.unusable === undefined ? defined.definition : { ...definition, ...marks },
+    definition: secrets.needed.length === 0 ? complete : { ...complete, needsSecrets: secrets.needed },
     diagnostics: [
       ...asked.diagnostics,
       ...defined.diagnostics,
@@ -222,6 +262,46 @@ async function fillIn(entry: CheckedEntry, file: ReadSource, filling: Filling): 
       ...(defaultCwd === undefined ? relativeWordsOf(entry, workspaceFolder) : []),
     ],
   };
+}
+
+interface EntrySecrets {
+  readonly maySee: (reference: SecretReference) => boolean;
+  /** Labels of the secrets that the file has to be granted first. */
+  readonly needed: readonly string[];
+  readonly unusable?: { readonly message: string; readonly hint?: string };
+}
+
+/**
+ * Decides which secrets an entry may have. The user's own settings may have any. A server on the command line is the
+ * user's too, but commands are only for settings. Any other file may have what it was granted by name.
+ */
+function secretsFor(entry: CheckedEntry, file: ReadSource, { granted }: Filling): EntrySecrets {
+  const { scope, text } = file.source;
+  const isOwn = scope === "user";
+  const isGranted = (reference: SecretReference) => granted.get(file)?.has(secretLabel(reference)) === true;
+  const maySee = (reference: SecretReference) =>
+    referenceProblem(reference) === undefined &&
+    (isOwn || (reference.kind !== "cmd" && (text !== undefined || isGranted(reference))));
+  const refused = secretsOf(entry).filter((reference) => !maySee(reference));
+  const [first] = refused;
+  if (first === undefined) return { maySee, needed: [] };
+  const who = `Server "${entry.name}"`;
+  const problem = referenceProblem(first);
+  if (problem !== undefined)
+    return { maySee, needed: [], unusable: { message: `${who} refers to a secret that cannot exist: ${problem}.` } };
+  const isCommand = ({ kind }: SecretReference) => kind === "cmd";
+  if (refused.some(isCommand)) {
+    const message = `${who} refers to \${cmd:…}, which only works in your own settings.`;
+    return { maySee, needed: [], unusable: { message, hint: "Use ${secret:NAME} or ${env:NAME} instead." } };
+  }
+  const needed = refused.map(secretLabel);
+  const hint = `Review it with \`trunkline trust\`, or grant it by name: trunkline trust ${needed.map((name) => `--secret ${quoted(name)}`).join(" ")}`;
+  const message = `${who} asks for ${needed.length === 1 ? "the secret" : "the secrets"} ${needed.join(", ")}, which you have not granted to ${entry.file}.`;
+  return { maySee, needed, unusable: { message, hint } };
+}
+
+function quoted(word: string): string {
+  return /^[\w./:-]+$/.test(word) ? word : JSON.stringify(word);
 }
 
 /**

@@ -1,5 +1,7 @@
 // The shapes that all dialects are read into; after this, the dialect no longer matters.
-import type { ConfigSettings } from "./settings.js";
+import type { SecretReference } from "../secrets/secret-reference.js";
+import type { ConfigSettings, FileSettings } from "./settings.js";
+import type { Share } from "./sharing.js";
 
 /** Where an entry came from. An `explicit` file was named by the user for this run. */
 export type ConfigScope = "explicit" | "project" | "user";
@@ -41,6 +43,10 @@ export interface EntrySettings {
   readonly readOnly?: readonly string[];
   /** What to do when the server changes a definition: hold every change, only note it, or nothing. */
   readonly pin?: "hold" | "notice" | "off";
+  /** Who shares the connection. Default: see `shareOf`. */
+  readonly share?: Share;
+  /** How long a local server may be unused before it is stopped. 0: it is never stopped. Default: that of the pool. */
+  readonly idleStopMs?: number;
 }
 
 /** Common to all servers, whatever their transport. All values are expanded. */
@@ -64,11 +70,19 @@ interface ServerCommon extends EntryOrigin, EntrySettings {
   readonly unset?: readonly string[];
   /** Why a well-formed entry cannot be started, for example an input that could not be asked for. */
   readonly unusable?: { readonly message: string; readonly hint?: string };
+  /** Secrets that the entry refers to and may have, for {@link atLaunch}. Absent if there are none. */
+  readonly secretReferences?: readonly SecretReference[];
+  /** Labels of the secrets without which the server is `unusable`, because the file was not granted them. */
+  readonly needsSecrets?: readonly string[];
   /**
-   * Present if values are looked up at launch (`\${NAME}` in a skill). Returns the completed definition, the unset
-   * names, and the values that must not be shown.
+   * Present if values are looked up at launch: secrets, and `\${NAME}` in a skill. Takes the values of the secrets by
+   * label. Returns the completed definition, the unset names, and the values that must not be shown.
    */
-  readonly atLaunch?: () => { definition: ServerDefinition; missing: readonly string[]; secrets: readonly string[] };
+  readonly atLaunch?: (secrets?: ReadonlyMap<string, string>) => {
+    definition: ServerDefinition;
+    missing: readonly string[];
+    secrets: readonly string[];
+  };
 }
 
 /** A server that runs as a local program. */
@@ -148,6 +162,10 @@ export interface ConfigFile {
    * One line per server for the user to approve: everything the fingerprint covers. Unexpanded, without literal secrets.
    */
   readonly wouldRun: readonly { readonly name: string; readonly what: string }[];
+  /** Labels of the secrets that the entries ask for; those of the user's own files need no grant. */
+  readonly secrets?: readonly string[];
+  /** The settings that this file itself makes, other than servers. Absent if it makes none. */
+  readonly settings?: FileSettings;
 }
 
 /** The loaded configuration: what {@link openHub} needs. */

@@ -11,7 +11,9 @@ import {
   replaceControls,
   TrunklineError,
 } from "@trunkline/core";
+import { secretLabel } from "../secrets/secret-reference.js";
 import { type ConfigSource, isMissing, leavesFolder, readOptional, readText, realPath } from "./config-files.js";
+import { secretsOf } from "./definition.js";
 import { findSections } from "./dialects.js";
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
 import { type ExpandScope, expandText, renderParts } from "./expand.js";
@@ -37,13 +39,15 @@ export interface ReadSource {
 
 export async function readSource(source: ConfigSource, signal: AbortSignal | undefined): Promise<ReadSource> {
   const { path, scope, namedBy } = source;
-  const workspaceFolder = await realPath(source.workspaceFolder);
-  if (scope === "project" && !isWithin(await realPath(path), await realPath(source.boundary ?? workspaceFolder))) {
-    return outsideProject(source);
-  }
+  const [workspaceFolder, real, boundary] = await Promise.all([
+    realPath(source.workspaceFolder),
+    scope === "project" ? realPath(path) : undefined,
+    scope === "project" && source.boundary !== undefined ? realPath(source.boundary) : undefined,
+  ]);
+  if (real !== undefined && !isWithin(real, boundary ?? workspaceFolder)) return outsideProject(source);
   let text: string;
   try {
-    text = await readText(path, signal);
+    text = source.text ?? (await readText(path, signal));
   } catch (error) {
     if (signal?.aborted) throw error;
     if (namedBy !== undefined) throw unreadable(source, error);
@@ -100,6 +104,8 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   const checked = [...entries.values()];
   const [first] = found.sections;
   const surroundings = { workspaceFolder, inputs: readInputs(parsed.root) };
+  const secrets =
+    scope === "user" || source.text !== undefined ? [] : [...new Set(checked.flatMap(secretsOf).map(secretLabel))];
   let wouldRun: ConfigFile["wouldRun"] | undefined;
   return {
     source,
@@ -111,6 +117,7 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
         return wouldRun;
       },
       ...(first === undefined ? {} : { dialect: first.dialect }),
+      ...(secrets.length === 0 ? {} : { secrets }),
     },
     entries: checked,
     rejected,

@@ -13,6 +13,7 @@ import {
   type RejectedServer,
   type ToolFilter,
 } from "./loaded-config.js";
+import { isShare, type Share } from "./sharing.js";
 import type { Member, Position } from "./tree.js";
 
 /** A well-formed entry. Its strings are as in the file. */
@@ -84,6 +85,8 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
   const connectTimeoutMs = readTimeout(fields);
   const callTimeoutMs = readCallTimeout(fields);
   const maxMessageBytes = readMaxMessageBytes(fields);
+  const share = readShare(fields);
+  const idleStopMs = readIdleStop(fields);
   const tools = readTools(fields);
   const auth = type === "stdio" ? undefined : readAuth(fields);
   if (fields.failed || type === undefined) return reject();
@@ -98,6 +101,8 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
     ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
     ...(readOnly === undefined ? {} : { readOnly }),
     ...(pin === undefined ? {} : { pin }),
+    ...(share === undefined ? {} : { share }),
+    ...(idleStopMs === undefined ? {} : { idleStopMs }),
     ...(auth === undefined ? {} : { auth }),
   };
   return { entry, diagnostics: fields.diagnostics };
@@ -242,6 +247,26 @@ function readPin(fields: FieldReader): "hold" | "notice" | "off" | undefined {
   if (text === undefined || text === "hold" || text === "notice" || text === "off") return text;
   fields.warn("pin", `"${text}" is not known; use "hold", "notice" or "off". "hold" is assumed`);
   return "hold";
+}
+
+/** An unknown value rejects the entry: a typo must not share a connection that was meant to be private. */
+function readShare(fields: FieldReader): Share | undefined {
+  const text = fields.string("share")?.text;
+  if (text === undefined || isShare(text)) return text;
+  fields.fail("share", `"${text}" is not known; use "workspace", "user" or "client"`);
+  return undefined;
+}
+
+function readIdleStop(fields: FieldReader): number | undefined {
+  const seconds = fields.number("idleStop");
+  if (seconds === undefined) return undefined;
+  if (seconds < 0) {
+    fields.warn("idleStop", `${seconds} is not a valid time; the default is used`);
+    return undefined;
+  }
+  if (seconds > MAX_TIMER_SECONDS)
+    fields.warn("idleStop", `${seconds} seconds are too many; ${MAX_TIMER_SECONDS} is used`);
+  return Math.round(Math.min(MAX_TIMER_SECONDS, seconds) * 1000);
 }
 
 function readTools(fields: FieldReader): ToolFilter | undefined {

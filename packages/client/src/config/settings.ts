@@ -1,6 +1,7 @@
 // Settings other than servers: policy, what `download` can reach, what agents can do without asking, and what they see.
 import { isAbsolute } from "node:path";
 import { nearestNames } from "@trunkline/core";
+import { type BrokerSettings, readBroker } from "./broker-settings.js";
 import type { ConfigScope, Diagnostic } from "./loaded-config.js";
 import type { PolicyRules, PolicyVerdict } from "./policy.js";
 import {
@@ -22,6 +23,7 @@ export interface FileSettings {
   readonly surface?: SurfaceSettings;
   /** Globs of tools that are always listed. */
   readonly favourites?: readonly string[];
+  readonly broker?: BrokerSettings;
 }
 
 /** Files and folders that clients can use besides the workspace. */
@@ -38,8 +40,8 @@ export const UNKNOWN_RULES: PolicyRules = { "*.*": "deny" };
 const VERDICTS: readonly PolicyVerdict[] = ["allow", "ask", "deny"];
 
 /**
- * Reads `policy`, `download`, `agent`, `paths`, `surface` and `favourites`. An unreadable rule denies, so anything meant
- * to be restricted stays restricted.
+ * Reads `policy`, `download`, `agent`, `paths`, `surface`, `favourites` and `broker`. An unreadable rule denies, so
+ * anything meant to be restricted stays restricted.
  */
 export function readSettings(
   root: ConfigNode,
@@ -65,6 +67,7 @@ export function readSettings(
   const paths = readPaths(memberOf(root, "paths"), scope, warn);
   const surface = readSurface(memberOf(root, "surface"), scope, warn);
   const favourites = readFavourites(memberOf(root, "favourites"), warn);
+  const broker = readBroker(memberOf(root, "broker"), scope, warn);
   return {
     settings: {
       ...(policy === undefined ? {} : { policy }),
@@ -73,6 +76,7 @@ export function readSettings(
       ...(paths === undefined ? {} : { paths }),
       ...(surface === undefined ? {} : { surface }),
       ...(favourites === undefined ? {} : { favourites }),
+      ...(broker === undefined ? {} : { broker }),
     },
     diagnostics,
   };
@@ -175,6 +179,8 @@ export interface ConfigSettings extends MergedSurface {
   readonly agentAllow?: readonly string[];
   /** From the user's own files. */
   readonly paths?: PathSettings;
+  /** From the user's own files. */
+  readonly broker?: BrokerSettings;
 }
 
 export function mergeSettings(files: readonly (FileSettings & { readonly scope: ConfigScope })[]): ConfigSettings {
@@ -186,7 +192,13 @@ export function mergeSettings(files: readonly (FileSettings & { readonly scope: 
     ...(agentAllow.length === 0 ? {} : { agentAllow }),
     ...mergePaths(files),
     ...mergeSurface(files),
+    ...mergeBroker(files),
   };
+}
+
+function mergeBroker(files: readonly FileSettings[]): Pick<ConfigSettings, "broker"> {
+  const broker = files.find((file) => file.broker?.idleMs !== undefined)?.broker;
+  return broker === undefined ? {} : { broker };
 }
 
 function mergePaths(files: readonly FileSettings[]): Pick<ConfigSettings, "paths"> {

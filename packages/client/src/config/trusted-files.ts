@@ -1,6 +1,6 @@
 // The project files the user has approved, and in which state. Stored in the home folder, never in the project: a
 // project must not be able to approve itself.
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
   isAbsent,
@@ -32,6 +32,8 @@ interface Content {
   version: typeof VERSION;
   files: Record<string, { fingerprint: string; confirmedAt: string }>;
   workspaces: Record<string, { confirmedAt: string; endpoint?: string | undefined }>;
+  /** The secrets that files were granted, by label. */
+  secrets: Record<string, { fingerprint: string; names: string[] }>;
   /** Files approved by a version whose fingerprints covered less. They have to be approved again. */
   former: string[];
 }
@@ -39,16 +41,21 @@ interface Content {
 /** Reads the content of the file; undefined if it is not valid. Version 1 had fingerprints that covered less. */
 function contentOf(json: unknown): Content | undefined {
   if (!isRecord(json)) return undefined;
-  const { version, files, workspaces, former } = json;
+  const { version, files, workspaces, former, secrets = {} } = json;
   if (!isRecordOf(files, isApproval)) return undefined;
-  if (version === 1) return { version: VERSION, files: {}, workspaces: {}, former: Object.keys(files) };
+  if (version === 1) return { version: VERSION, files: {}, workspaces: {}, secrets: {}, former: Object.keys(files) };
   if (version !== VERSION || !isRecordOf(workspaces, isWorkspace)) return undefined;
+  if (!isRecordOf(secrets, isGrant)) return undefined;
   if (!Array.isArray(former) || !former.every(isString)) return undefined;
-  return { version, files, workspaces, former };
+  return { version, files, workspaces, secrets, former };
 }
 
 function isApproval(value: unknown): value is Content["files"][string] {
   return isRecord(value) && isString(value.fingerprint) && isString(value.confirmedAt);
+}
+
+function isGrant(value: unknown): value is Content["secrets"][string] {
+  return isRecord(value) && isString(value.fingerprint) && Array.isArray(value.names) && value.names.every(isString);
 }
 
 function isWorkspace(value: unknown): value is Content["workspaces"][string] {
@@ -87,14 +94,32 @@ export class TrustStore {
     await this.#write(content);
   }
 
-  /** Revokes approvals; returns the paths that had one. */
+  /** Returns the secrets that the file was granted in this state, by label. */
+  grantedSecrets = async (subject: TrustSubject): Promise<readonly string[]> => {
+    const { secrets } = await this.#read();
+    const key = await keyOf(subject.path);
+    const grant = Object.hasOwn(secrets, key) ? secrets[key] : undefined;
+    return grant?.fingerprint === subject.fingerprint ? grant.names : [];
+  };
+
+  /** Grants a file these secrets, in addition to those it has in this state. */
+  async grantSecrets(subject: TrustSubject, names: readonly string[]): Promise<void> {
+    const earlier = await this.grantedSecrets(subject);
+    const content = await this.#read();
+    const { fingerprint } = subject;
+    content.secrets[await keyOf(subject.path)] = { fingerprint, names: [...new Set([...earlier, ...names])].sort() };
+    await this.#write(content);
+  }
+
+  /** Revokes approvals and granted secrets; returns the paths that had one. */
   async revoke(...paths: readonly string[]): Promise<string[]> {
     const content = await this.#read();
     const revoked: string[] = [];
     for (const path of paths) {
       const key = await keyOf(path);
-      if (!Object.hasOwn(content.files, key)) continue;
+      if (!Object.hasOwn(content.files, key) && !Object.hasOwn(content.secrets, key)) continue;
       delete content.files[key];
+      delete content.secrets[key];
       revoked.push(path);
     }
     if (revoked.length > 0) await this.#write(content);
@@ -160,9 +185,10 @@ export class TrustStore {
   async #read(): Promise<Content> {
     let text: string;
     try {
-      text = await readFile(this.path, "utf8");
+      // Small, and in Trunkline's own folder: four waits for a thread would take far longer.
+      text = readFileSync(this.path, "utf8");
     } catch (error) {
-      if (isAbsent(error)) return { version: VERSION, files: {}, workspaces: {}, former: [] };
+      if (isAbsent(error)) return { version: VERSION, files: {}, workspaces: {}, secrets: {}, former: [] };
       throw error;
     }
     // An unreadable list approves nothing, but must not be overwritten silently either.
@@ -187,8 +213,8 @@ export class TrustStore {
  * everything is.
  */
 export function approvalsIn(trust: TrustStore, env: Readonly<Record<string, string | undefined>>) {
-  const { isTrusted, isWorkspaceTrusted } = trust;
-  return { isTrusted, isWorkspaceTrusted, trustAll: env.TRUNKLINE_TRUST === "all" };
+  const { isTrusted, isWorkspaceTrusted, grantedSecrets } = trust;
+  return { isTrusted, isWorkspaceTrusted, grantedSecrets, trustAll: env.TRUNKLINE_TRUST === "all" };
 }
 
 /**

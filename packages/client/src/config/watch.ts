@@ -19,6 +19,8 @@ interface WatchConfigOptions {
 export interface ConfigWatch extends AsyncDisposable {
   /** Resolves when the folders are watched. */
   readonly ready: Promise<void>;
+  /** Compares the files at once, without waiting for events. Resolves when `onChange` has run, if they have changed. */
+  check(): Promise<void>;
   /** Stops watching and waits for a running `onChange`. Idempotent. */
   close(): Promise<void>;
 }
@@ -62,6 +64,11 @@ class FolderWatch implements ConfigWatch {
     if (options.signal?.aborted) this.#stop();
   }
 
+  check(): Promise<void> {
+    this.#work = this.#work.then(() => this.#keep(() => this.#check()));
+    return this.#work;
+  }
+
   async close(): Promise<void> {
     this.#stop();
     await this.#work;
@@ -87,9 +94,7 @@ class FolderWatch implements ConfigWatch {
   #stir(): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#work = this.#work.then(() => this.#keep(() => this.#check()));
-    }, this.#options.debounceMs ?? DEFAULT_DEBOUNCE_MS);
+    this.#timer = setTimeout(() => void this.check(), this.#options.debounceMs ?? DEFAULT_DEBOUNCE_MS);
     this.#timer.unref();
   }
 

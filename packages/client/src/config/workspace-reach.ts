@@ -18,10 +18,10 @@ export function isWholeHome(folder: string, userHome: string): boolean {
  * and with links resolved.
  */
 export async function foreignFolders(folders: readonly string[], userHome: string): Promise<string[]> {
-  const home = await realPath(userHome);
+  const [home = "", ...reals] = await Promise.all([userHome, ...folders].map((folder) => realPath(folder)));
   const found = new Set<string>();
-  for (const folder of folders) {
-    const real = await realPath(folder);
+  for (const [at, folder] of folders.entries()) {
+    const real = reals[at] ?? folder;
     if (isWholeHome(folder, userHome) || isWholeHome(real, home)) continue;
     found.add(folder).add(real);
   }

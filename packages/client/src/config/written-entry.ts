@@ -1,6 +1,7 @@
 // An entry as written to a file, and how the dialects differ. Commands and imports always write the `mcpServers`
 // dialect; this file converts entries to the file's own dialect.
-import { inputIdsIn } from "./expand.js";
+import { secretLabel } from "../secrets/secret-reference.js";
+import { inputIdsIn, secretsIn } from "./expand.js";
 import type { Dialect } from "./loaded-config.js";
 
 /** A file's entry for one server. Values are unexpanded, in the `mcpServers` dialect. */
@@ -39,6 +40,16 @@ export function inputsOf(entry: ServerEntry): string[] {
     return text;
   });
   return [...ids];
+}
+
+/** Returns the labels of the secrets that an entry refers to. */
+export function secretsInEntry(entry: ServerEntry): string[] {
+  const labels = new Set<string>();
+  mapTexts(entry, (text) => {
+    for (const reference of secretsIn(text)) labels.add(secretLabel(reference));
+    return text;
+  });
+  return [...labels];
 }
 
 /** Turns a text into the name of an environment variable: `github-token` becomes `GITHUB_TOKEN`. */

@@ -1,6 +1,7 @@
 // The options and states of a connection.
 import type { Logger } from "@trunkline/core";
 import type { AuthOptions } from "../auth/server-auth.js";
+import type { Caller } from "../channel/caller.js";
 import type { Abilities, Channel, Root } from "../channel/channel.js";
 import type { AskPolicy } from "../channel/in-flight.js";
 import type { RunPlaces } from "./run-folder.js";
@@ -42,6 +43,21 @@ export interface ConnectionOptions {
   onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void;
   asking: AskingOptions;
   signingIn: AuthOptions;
+  /** Present if several hubs use the connection. Otherwise its own options describe the only one. */
+  shared?: SharedOptions;
+}
+
+/** What a connection needs to know about those who share it. */
+export interface SharedOptions {
+  /** The hubs that use it now. */
+  callers: () => readonly Caller[];
+  /**
+   * Called when the server asks for roots, with the callers that have calls in flight. Returns false if those have
+   * different roots, so the server must not get any.
+   */
+  onRootsAsked: (busy: ReadonlySet<Caller>) => boolean;
+  /** Called when a request begins and when it ends. */
+  onUsed: () => void;
 }
 
 /** Options for questions from servers. */
@@ -58,4 +74,15 @@ export interface AskingOptions {
   roots: () => readonly Root[] | undefined;
   /** The minimum log level for messages to channels that accept them. */
   logLevel: string | undefined;
+}
+
+/** Describes the hub that a connection belongs to. */
+export function callerOf({ asking, logger, redact, onNotification, signingIn }: ConnectionOptions): Caller {
+  const { channel, waitMs, maxQuestions, roots, logLevel } = asking;
+  const { signIn } = signingIn;
+  return {
+    ...{ channel, waitMs, maxQuestions, roots, logLevel, logger, redact, onNotification, signIn },
+    noChannel: {},
+    ownLogLevel: undefined,
+  };
 }

@@ -2,11 +2,13 @@
 // old generation (a close, a failed request) never affect a newer one.
 import { abortable, abortError, isTrunklineError, signalOf, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
+import type { Caller } from "../channel/caller.js";
 import { runOutsideChannels, type SignIn } from "../channel/channel.js";
 import type { Call } from "../channel/in-flight.js";
 import { callTimeoutOf, connectTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
-import { LargeMessages, largeOf } from "../results/large-messages.js";
+import { LargeMessages } from "../results/large-messages.js";
 import { StdioWire } from "../wire/stdio-wire.js";
+import { Attempt } from "./connection-attempt.js";
 import {
   isSessionExpired,
   neededScope,
@@ -15,13 +17,14 @@ import {
   sessionExpired,
   unusableError,
 } from "./connection-errors.js";
-import type { ConnectionOptions, ServerState } from "./connection-options.js";
+import { type ConnectionOptions, callerOf, type ServerState } from "./connection-options.js";
 import { exitData, exitText, lastLines, linesText } from "./crash-report.js";
 import { connectGeneration, type Generation, launch, type Verdict } from "./generation.js";
-import { CUT, ListPages } from "./list-pages.js";
+import { ListPages, withItems } from "./list-pages.js";
 import type { OutgoingRequest } from "./outgoing.js";
 import { Restarts } from "./restarts.js";
 import { Conversation, type RequestOptions } from "./server-conversation.js";
+import type { RequestSource, ServerLink } from "./server-link.js";
 import { SigningIn } from "./signing-in.js";
 import type { Subscription, SubscriptionFilter } from "./subscriptions.js";
 
@@ -31,10 +34,7 @@ const MAX_SIGN_INS = 3;
 /** Maximum number of times to ask the user for more permissions for one request. */
 const MAX_STEP_UPS = 2;
 
-/** A request, or a function that builds it once the server is connected and its era is known. */
-export type RequestSource = OutgoingRequest | (() => OutgoingRequest);
-
-export class Connection {
+export class Connection implements ServerLink {
   readonly definition: ServerDefinition;
   readonly #options: ConnectionOptions;
   readonly #lifetime = new AbortController();
@@ -44,10 +44,17 @@ export class Connection {
   readonly #restarts = new Restarts();
   readonly #retiring = new Set<Promise<void>>();
   readonly #large: LargeMessages;
+  /** The hub that the connection belongs to, unless several share it. */
+  readonly #own: Caller;
   #generation: Generation | undefined;
-  #attempt: Promise<void> | undefined;
+  #attempt: Attempt | undefined;
+  /** Whether the server was stopped until its next use. */
+  #isResting = false;
+  #stopping: Promise<unknown> | undefined;
   #state: ServerState;
   #error: TrunklineError | undefined;
+  /** The roots have changed since it was last connected. */
+  #hasOtherRoots = false;
   #connectedAtMs: number | undefined;
   #roundTripMs: number | undefined;
   #tookMs: number | undefined;
@@ -59,8 +66,16 @@ export class Connection {
   constructor(definition: ServerDefinition, options: ConnectionOptions) {
     this.definition = definition;
     this.#options = options;
-    const { asking, signingIn, logger, onSecrets } = options;
-    this.#conversation = new Conversation({ ...asking, definition, logger });
+    const { asking, signingIn, logger, onSecrets, shared } = options;
+    this.#own = callerOf(options);
+    const own = [this.#own];
+    this.#conversation = new Conversation({
+      definition,
+      policy: asking.policy,
+      logger,
+      callers: shared?.callers ?? (() => own),
+      onRootsAsked: shared?.onRootsAsked,
+    });
     this.#signingIn = new SigningIn({
       server: definition.name,
       auth: { ...signingIn, logger, onSecrets },
@@ -78,8 +93,29 @@ export class Connection {
     else this.#state = this.#error === undefined ? "pending" : "failed";
   }
 
+  /** A server that rests is ready for calls, like a connected one. */
   get state(): ServerState {
-    return this.#state;
+    return this.#isResting ? "connected" : this.#state;
+  }
+
+  /** Whether the server was stopped until its next use. */
+  get isResting(): boolean {
+    return this.#isResting;
+  }
+
+  /** Whether it is being connected at this moment. */
+  get isStarting(): boolean {
+    return this.#attempt !== undefined;
+  }
+
+  /** Identifies the current generation; undefined while there is none. */
+  get generation(): object | undefined {
+    return this.#generation;
+  }
+
+  /** Whether requests wait for their answers. */
+  get isBusy(): boolean {
+    return this.isStarting || (this.#generation?.inFlight ?? 0) > 0;
   }
 
   /** Why the server is not connected. */
@@ -138,10 +174,12 @@ export class Connection {
    * Connects, or joins the running attempt, which all callers share. The signal ends only this caller's wait, because
    * others may be waiting for the same attempt.
    */
-  async connect(signal?: AbortSignal): Promise<void> {
-    if (this.#state === "connected") return;
+  async connect(signal?: AbortSignal, caller = this.#own): Promise<void> {
+    // While it closes, it is still connected but has no generation.
+    if (this.#state === "connected" && this.#generation !== undefined) return;
     this.#requireUsable();
-    await this.#join(this.#try({ ask: this.#signingIn.asksUnasked }), signal);
+    const attempt = this.#try({ ask: this.#signingIn.asksUnasked, signIn: caller.signIn }, caller);
+    await this.#join(attempt.for(caller), signal);
   }
 
   /**
@@ -149,14 +187,15 @@ export class Connection {
    * afterwards, whether or not the user had to be asked. `signIn` is how the caller's user is asked; by default as the
    * hub does it.
    */
-  async authenticate(signal?: AbortSignal, signIn?: SignIn): Promise<"completed" | "cancelled"> {
+  async authenticate(signal?: AbortSignal, signIn?: SignIn, caller = this.#own): Promise<"completed" | "cancelled"> {
+    const ask = signIn ?? caller.signIn;
     try {
       // Let a running attempt finish first: it may be one that does not ask.
-      if (this.#attempt !== undefined) await this.#join(this.#attempt, signal).catch(() => {});
+      if (this.#attempt !== undefined) await this.#join(this.#attempt.done, signal).catch(() => {});
       signal?.throwIfAborted();
       this.#requireUsable();
-      if (this.#state !== "connected") await this.#join(this.#try({ ask: true, signIn }), signal);
-      if (this.#signingIn.isWanting) await this.#join(this.#signingIn.signIn(signIn), signal);
+      if (this.#state !== "connected") await this.#join(this.#try({ ask: true, signIn: ask }, caller).done, signal);
+      if (this.#signingIn.isWanting) await this.#join(this.#signingIn.signIn(ask), signal);
       return "completed";
     } catch (error) {
       if (isTrunklineError(error, "AUTH_REQUIRED") && error.data?.signIn === "cancelled") return "cancelled";
@@ -165,20 +204,33 @@ export class Connection {
   }
 
   /** Returns the running attempt, or starts a new one. */
-  #try(options: { ask: boolean; signIn?: SignIn | undefined }): Promise<void> {
+  #try(options: { ask: boolean; signIn: SignIn | undefined }, caller: Caller): Attempt {
     this.#restarts.cancel();
-    this.#attempt ??= runOutsideChannels(() => this.#connectSignedIn(options)).finally(() => {
-      this.#attempt = undefined;
-    });
+    this.#attempt ??= new Attempt(
+      caller,
+      (onAsking) => runOutsideChannels(() => this.#connectSignedIn({ ...options, onAsking })),
+      () => {
+        this.#attempt = undefined;
+      },
+    );
     return this.#attempt;
   }
 
   /** Connects. If the server needs a sign-in, asks the user (outside the connect timeout) and tries again. */
-  async #connectSignedIn({ ask, signIn }: { ask: boolean; signIn?: SignIn | undefined }): Promise<void> {
+  async #connectSignedIn({
+    ask,
+    signIn,
+    onAsking,
+  }: {
+    ask: boolean;
+    signIn: SignIn | undefined;
+    onAsking: (reason: unknown) => void;
+  }): Promise<void> {
     for (let signIns = 0; ; signIns++) {
       try {
         return await this.#connect();
       } catch (error) {
+        onAsking(error);
         if (!ask || signIns === MAX_SIGN_INS || !(await this.#signingIn.recover(error, signIn))) throw error;
       }
     }
@@ -199,34 +251,46 @@ export class Connection {
    * Sends a request and returns the result as the server sent it. Progress restarts the timeout. If the session has
    * expired, reopens it once and repeats the request, which the server rejected without processing it.
    */
-  async request(request: RequestSource, options: RequestOptions = {}): Promise<Record<string, unknown>> {
+  async request(
+    request: RequestSource,
+    options: RequestOptions = {},
+    caller = this.#own,
+  ): Promise<Record<string, unknown>> {
     for (let stepUps = 0; ; stepUps++) {
       try {
-        return await this.#requestOnce(request, options);
+        return await this.#requestOnce(request, options, caller);
       } catch (error) {
-        if (stepUps === MAX_STEP_UPS || !(await this.#stepUp(error, options))) throw error;
+        if (stepUps === MAX_STEP_UPS || !(await this.#stepUp(error, options, caller))) throw error;
       }
     }
   }
 
-  async #requestOnce(source: RequestSource, options: RequestOptions): Promise<Record<string, unknown>> {
-    if (this.#state !== "connected") await this.connect(signalOf(options));
+  async #requestOnce(source: RequestSource, options: RequestOptions, caller: Caller): Promise<Record<string, unknown>> {
+    if (this.#state !== "connected") await this.#connectFor(caller, options);
     const make = typeof source === "function" ? source : () => source;
     const generation = this.#requireGeneration();
     try {
-      return await this.#send(generation, make(), options);
+      return await this.#send(generation, make(), options, caller);
     } catch (error) {
       if (!isSessionExpired(error)) throw error;
       this.#options.logger.info("session expired, connecting again", { server: this.definition.name });
-      await this.#replace(generation, signalOf(options));
+      this.#replace(generation);
+      await this.#connectFor(caller, options);
     }
     const request = make();
     try {
-      return await this.#send(this.#requireGeneration(), request, options);
+      return await this.#send(this.#requireGeneration(), request, options, caller);
     } catch (error) {
       if (!isSessionExpired(error)) throw error;
       throw sessionExpired(this.#conversation.describe(request.method), error, { isAgain: true });
     }
+  }
+
+  /** Connects, and waits until the caller knows what it has connected to. */
+  async #connectFor(caller: Caller, options: RequestOptions): Promise<void> {
+    const signal = signalOf(options);
+    await this.connect(signal, caller);
+    await caller.listed?.(signal);
   }
 
   /**
@@ -236,13 +300,13 @@ export class Connection {
   async listAll(
     method: string,
     key: string,
-    options: { signal?: AbortSignal } = {},
+    { caller = this.#own, ...options }: { signal?: AbortSignal; caller?: Caller } = {},
   ): Promise<Record<string, unknown>[]> {
     const generation = this.#requireGeneration();
     const pages = new ListPages(key);
     for (let params: { cursor?: string } | undefined = {}; params !== undefined; ) {
       const startedMs = performance.now();
-      const page = await this.#send(generation, { method, params }, options);
+      const page = await this.#send(generation, { method, params }, options, caller);
       this.#roundTripMs = performance.now() - startedMs;
       params = pages.add(await withItems(page, key, pages));
     }
@@ -272,16 +336,67 @@ export class Connection {
 
   /** The minimum log level. A modern server gets it with each call. */
   get logLevel(): string | undefined {
-    return this.#conversation.logLevel;
+    return this.#own.ownLogLevel ?? this.#own.logLevel;
   }
 
-  /** Sets the minimum log level. A legacy server also needs a request for that. */
   setLogLevel(level: string): void {
-    this.#conversation.setLogLevel(level);
+    this.#own.ownLogLevel = level;
+  }
+
+  async sendLogLevel(level: string, options: RequestOptions = {}): Promise<void> {
+    await this.request({ method: "logging/setLevel", params: { level } }, options);
+  }
+
+  async subscribe(uri: string, options: RequestOptions = {}): Promise<void> {
+    await this.request({ method: "resources/subscribe", params: { uri } }, options);
+  }
+
+  async unsubscribe(uri: string, options: RequestOptions = {}): Promise<void> {
+    await this.request({ method: "resources/unsubscribe", params: { uri } }, options);
+  }
+
+  async rootsChanged(): Promise<void> {
+    // A server may ask for roots as soon as it is started, so those that change while it connects count, too.
+    if (this.#state !== "connected") this.#hasOtherRoots = true;
+    else if (this.era === "legacy") await this.notify("notifications/roots/list_changed");
   }
 
   get era(): "legacy" | "modern" | undefined {
     return this.#generation?.era;
+  }
+
+  /**
+   * Stops the server until its next use; requests in flight end first. Nothing else changes: its state stays
+   * `connected`, and its lists stay known.
+   */
+  async rest(): Promise<void> {
+    const generation = this.#generation;
+    if (generation === undefined || this.#state !== "connected") return;
+    this.#isResting = true;
+    this.#state = "pending";
+    this.#generation = undefined;
+    this.#process = undefined;
+    this.#retire(generation);
+    this.#stopping = Promise.all(this.#retiring);
+    await this.#stopping;
+  }
+
+  /** Stops the server now, until its next use. Requests in flight fail. */
+  async halt(): Promise<void> {
+    const generation = this.#generation;
+    await this.rest();
+    if (generation === undefined || generation === this.#generation) return;
+    // A process that hangs on a request would otherwise outlive it.
+    this.#stopping = Promise.all([this.#stopping, generation.close()]);
+    await this.#stopping;
+  }
+
+  /** Only a pool counts who uses a connection. */
+  forget(): void {}
+
+  /** Ends all requests of a caller that no longer uses the connection. */
+  drop(caller: Caller, reason: unknown): void {
+    this.#conversation.drop(caller, reason);
   }
 
   /** Closes the connection and ends the server's process. Idempotent. */
@@ -292,9 +407,10 @@ export class Connection {
       this.#lifetime.abort(new TrunklineError("CLOSED", "The hub was closed."));
       const generation = this.#generation;
       this.#generation = undefined;
-      await this.#attempt?.catch(() => {});
+      await this.#attempt?.done.catch(() => {});
       await generation?.close();
       await Promise.all([...this.#retiring, this.#checking, this.#large.close()]);
+      this.#isResting = false;
       if (this.#state === "connected") this.#enter("pending");
     })();
     return this.#closing;
@@ -304,10 +420,10 @@ export class Connection {
    * Asks the user to grant what a rejected request needs, and returns whether it was granted. If no one can be asked,
    * the next sign-in requests it.
    */
-  async #stepUp(error: unknown, options: RequestOptions): Promise<boolean> {
-    if (!(await this.#signingIn.mayStepUp(error))) return false;
+  async #stepUp(error: unknown, options: RequestOptions, caller: Caller): Promise<boolean> {
+    if (!(await this.#signingIn.mayStepUp(error, caller.signIn))) return false;
     await this.#join(
-      runOutsideChannels(() => this.#signingIn.signIn()),
+      runOutsideChannels(() => this.#signingIn.signIn(caller.signIn)),
       signalOf(options),
     );
     return true;
@@ -317,9 +433,13 @@ export class Connection {
     const { onSecrets, onConnected, asking } = this.#options;
     const connectLimitMs = this.#options.connectLimitMs || Number.POSITIVE_INFINITY;
     this.#enter("pending");
-    const launched = launch(this.definition, onSecrets);
+    this.#hasOtherRoots = false;
+    // A server may need what its last process still holds.
+    await this.#stopping;
     const startedMs = performance.now();
     try {
+      const { env, places } = this.#options;
+      const launched = await launch(this.definition, { env, places, onSecrets, signal: this.#lifetime.signal });
       await connectGeneration(launched, {
         ...this.#options,
         abilities: asking.abilities,
@@ -355,12 +475,14 @@ export class Connection {
     this.#connectedAtMs = Date.now();
     this.#signingIn.connected();
     this.#enter("connected");
+    if (this.#hasOtherRoots) {
+      // If it is gone already, the next process asks again.
+      this.rootsChanged().catch((error: unknown) => this.#options.logger.debug("cannot tell about roots", { error }));
+    }
   }
 
   #onNotification(method: string, params: Readonly<Record<string, unknown>>, call: Call | undefined): void {
-    this.#conversation.notice(method, params, call);
-    // Progress already goes to the callers that asked for it.
-    if (method !== "notifications/progress") this.#options.onNotification(method, params);
+    for (const caller of this.#conversation.notice(method, params, call)) caller.onNotification(method, params);
   }
 
   /** Sends a request that changes nothing: if the session is gone, the request reopens it. */
@@ -380,10 +502,15 @@ export class Connection {
     generation: Generation,
     request: OutgoingRequest,
     options: RequestOptions,
+    caller: Caller,
   ): Promise<Record<string, unknown>> {
+    const { shared } = this.#options;
+    // Listing again is our own doing.
+    const isUse = shared !== undefined && !request.method.endsWith("/list");
     generation.inFlight++;
+    if (isUse) shared.onUsed();
     try {
-      return await this.#conversation.send(generation, request, options);
+      return await this.#conversation.send(generation, request, options, caller);
     } catch (error) {
       if (this.#lifetime.signal.aborted && !options.signal?.aborted && !options.ending?.hasPassed)
         throw this.#lifetime.signal.reason;
@@ -396,7 +523,7 @@ export class Connection {
         server: this.definition,
         what,
         exit: generation.exit,
-        lines: () => this.#lastLines(generation),
+        lines: () => lastLines(generation.stderrTail, caller.redact),
       });
       if (failure.code === "CONNECTION_FAILED" && generation === this.#generation) this.#lost(generation, failure);
       // Any token that could be refreshed has been by now, so the user has to sign in. A missing permission leaves the
@@ -409,18 +536,17 @@ export class Connection {
       throw failure;
     } finally {
       generation.inFlight--;
+      if (isUse) shared.onUsed();
       if (generation !== this.#generation) this.#retire(generation);
     }
   }
 
-  /** Opens a new generation in place of this one; later callers find it already replaced. */
-  async #replace(generation: Generation, signal: AbortSignal | undefined): Promise<void> {
-    if (generation === this.#generation) {
-      this.#generation = undefined;
-      this.#enter("pending");
-      this.#retire(generation);
-    }
-    await this.connect(signal);
+  /** Gives this generation up; later callers find it already replaced. */
+  #replace(generation: Generation): void {
+    if (generation !== this.#generation) return;
+    this.#generation = undefined;
+    this.#enter("pending");
+    this.#retire(generation);
   }
 
   /** Closes a replaced generation as soon as its remaining requests have ended. */
@@ -438,7 +564,7 @@ export class Connection {
     const { exit } = generation;
     const { name } = this.definition;
     const how = exit === undefined ? "closed the connection" : `exited (${exitText(exit)})`;
-    const lines = this.#lastLines(generation);
+    const lines = lastLines(generation.stderrTail, this.#options.redact);
     this.#lost(
       generation,
       new TrunklineError("SERVER_EXITED", `Server "${name}" ${how}${linesText(exit, lines)}`, {
@@ -446,10 +572,6 @@ export class Connection {
         ...exitData(exit, lines),
       }),
     );
-  }
-
-  #lastLines({ stderrTail }: Generation): readonly string[] {
-    return lastLines(stderrTail, this.#options.redact);
   }
 
   /** Handles an unexpected loss of the connection: reports it and tries to reconnect. */
@@ -475,6 +597,7 @@ export class Connection {
 
   #requireGeneration(): Generation {
     if (this.#generation !== undefined) return this.#generation;
+    this.#lifetime.signal.throwIfAborted();
     throw new TrunklineError("SERVER_UNAVAILABLE", `Server "${this.definition.name}" is not connected.`, {
       cause: this.#error,
     });
@@ -487,6 +610,8 @@ export class Connection {
   }
 
   #enter(state: ServerState, error?: TrunklineError): void {
+    const isWaking = this.#isResting && state === "pending" && error === undefined;
+    this.#isResting = isWaking;
     this.#state = state;
     this.#error = error;
     if (state !== "connected") this.#connectedAtMs = undefined;
@@ -494,21 +619,10 @@ export class Connection {
     if (state === "needs-auth" && !this.#lifetime.signal.aborted) {
       this.#signingIn.watch(() => {
         // No one awaits this attempt; its outcome shows in the state.
-        if (this.#state === "needs-auth" && !this.#lifetime.signal.aborted) this.#try({ ask: false }).catch(() => {});
+        if (this.#state === "needs-auth" && !this.#lifetime.signal.aborted)
+          this.#try({ ask: false, signIn: undefined }, this.#own).done.catch(() => {});
       });
     }
-    this.#options.onState();
+    if (!isWaking) this.#options.onState();
   }
-}
-
-/** Builds the items of a large page, as far as there is room for them. */
-async function withItems(
-  page: Record<string, unknown>,
-  key: string,
-  { room }: ListPages,
-): Promise<Record<string, unknown>> {
-  const large = largeOf(page);
-  if (large?.has(key) !== true) return page;
-  const { items, isAll } = await large.items(key, room);
-  return isAll ? { ...page, [key]: items } : { ...page, [key]: items, [CUT]: true };
 }

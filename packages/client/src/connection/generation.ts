@@ -1,11 +1,12 @@
 // A generation is a session on a started wire. A connection goes through several. Each is opened once, within its
 // timeout and with a reason if that fails, and closed once.
-import { type Logger, TrunklineError, withDeadline } from "@trunkline/core";
+import { isTrunklineError, type Logger, TrunklineError, withDeadline } from "@trunkline/core";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { ServerAuth } from "../auth/server-auth.js";
 import type { Abilities, Question } from "../channel/channel.js";
 import type { Call } from "../channel/in-flight.js";
 import { connectTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
+import { resolveSecrets, secretEnvironment } from "../secrets/resolve-secrets.js";
 import { isOtherTransport } from "../wire/http-errors.js";
 import type { Wire } from "../wire/message-wire.js";
 import { type ProcessExit, StdioWire } from "../wire/stdio-wire.js";
@@ -14,6 +15,7 @@ import type { ClientInfo, ListKind } from "./connection-options.js";
 import { type Greeting, greet, type Handshake, ProbeError } from "./handshake.js";
 import { ListReports, listenForChanges } from "./list-changes.js";
 import { RpcSession } from "./rpc-session.js";
+import { type RunPlaces, withoutForeignPrograms } from "./run-folder.js";
 import { createWire, type TransportKind, transportOrder, type WireContext } from "./transports.js";
 
 /** What is remembered about a server between generations, so that it is not probed again. */
@@ -62,7 +64,7 @@ export interface Generation extends Greeting {
   close(): Promise<void>;
 }
 
-/** A definition with the values that are only looked up at launch: `\${NAME}` in a skill. */
+/** A definition with the values that are only looked up at launch: secrets, and `\${NAME}` in a skill. */
 interface Launched {
   readonly definition: ServerDefinition;
   /** Unset variables that the server's entry refers to. */
@@ -80,13 +82,31 @@ interface AttemptOptions extends Omit<GenerationOptions, "definition" | "auth"> 
   readonly onFailed: () => Promise<void>;
 }
 
+interface LaunchOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly places: RunPlaces;
+  readonly onSecrets: (values: readonly string[]) => void;
+  readonly signal: AbortSignal;
+}
+
 /** Looks up the values that are deferred until launch. */
-export function launch(definition: ServerDefinition, onSecrets: (values: readonly string[]) => void): Launched {
-  const { unset = [] } = definition;
-  const launched = definition.atLaunch?.();
-  if (launched === undefined) return { definition, missing: unset };
+export async function launch(definition: ServerDefinition, options: LaunchOptions): Promise<Launched> {
+  const { unset = [], atLaunch, secretReferences = [], unusable } = definition;
+  if (atLaunch === undefined || unusable !== undefined) return { definition, missing: unset };
+  const { env, places, onSecrets, signal } = options;
+  const known = withoutForeignPrograms(secretEnvironment(env), places.foreignFolders);
+  const place = { env: known, platform: process.platform, signal };
+  const values = await resolveSecrets(secretReferences, place).catch((error: unknown) => {
+    throw isTrunklineError(error) ? notLaunched(definition, error) : error;
+  });
+  const launched = atLaunch(values);
   onSecrets(launched.secrets);
   return { definition: launched.definition, missing: [...unset, ...launched.missing] };
+}
+
+function notLaunched({ name }: ServerDefinition, { code, message, hint, cause }: TrunklineError): TrunklineError {
+  const options = { cause, ...(hint === undefined ? {} : { hint }) };
+  return new TrunklineError(code, `Server "${name}" cannot be started: ${message}`, options);
 }
 
 /** Connects, or rejects with the reason. */

@@ -1,4 +1,5 @@
 import { isRecord } from "@trunkline/core";
+import { largeOf } from "../results/large-messages.js";
 
 /** A list with more pages than this is treated as endless. */
 const MAX_PAGES = 1_000;
@@ -63,4 +64,16 @@ export class ListPages {
     }
     return true;
   }
+}
+
+/** Builds the items of a large page, as far as there is room for them. */
+export async function withItems(
+  page: Record<string, unknown>,
+  key: string,
+  { room }: ListPages,
+): Promise<Record<string, unknown>> {
+  const large = largeOf(page);
+  if (large?.has(key) !== true) return page;
+  const { items, isAll } = await large.items(key, room);
+  return isAll ? { ...page, [key]: items } : { ...page, [key]: items, [CUT]: true };
 }

@@ -19,11 +19,23 @@ export interface RunPlaces {
  * Returns the server's own folder, `<home>/run/<server>`, and creates it. Without a home, or with one inside the
  * workspace, that is the user's home folder: a folder for temporary files would be open to other users of the machine.
  */
-export function runFolder(server: string, { home, foreignFolders }: RunPlaces): string {
-  if (home === undefined || isForeign(home, foreignFolders)) return homedir();
+export function runFolder(server: string, places: RunPlaces): string {
+  const home = ownHome(places);
+  if (home === undefined) return homedir();
   makeFolder(home, 0o700);
-  const run = ownFolder(join(home, "run"));
-  return ownFolder(join(run, folderName(server)));
+  ownFolder(join(home, "run"));
+  return ownFolder(runFolderPath(server, places));
+}
+
+/** The path of that folder, which may not exist yet. */
+export function runFolderPath(server: string, places: RunPlaces): string {
+  const home = ownHome(places);
+  return home === undefined ? homedir() : join(home, "run", folderName(server));
+}
+
+/** Trunkline's home, unless there is none or the workspace could have put something there. */
+function ownHome({ home, foreignFolders }: RunPlaces): string | undefined {
+  return home === undefined || isForeign(home, foreignFolders) ? undefined : home;
 }
 
 /** Removes folders from a PATH that depend on the working directory or belong to the workspace. */
@@ -31,10 +43,11 @@ export function withoutForeignPrograms(
   env: Readonly<Record<string, string>>,
   foreignFolders: readonly string[],
 ): Record<string, string> {
+  const all = withRealPaths(foreignFolders);
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => {
       if (name.toUpperCase() !== "PATH") return [name, value];
-      const kept = value.split(delimiter).filter((folder) => isAbsolute(folder) && !isForeign(folder, foreignFolders));
+      const kept = value.split(delimiter).filter((folder) => isAbsolute(folder) && !isWithinAny(folder, all));
       return [name, kept.join(delimiter)];
     }),
   );
@@ -70,8 +83,24 @@ function folderName(server: string): string {
 }
 
 function isForeign(folder: string, foreignFolders: readonly string[]): boolean {
-  const real = realPath(folder);
-  return foreignFolders.some((foreign) => isWithin(folder, foreign) || isWithin(real, realPath(foreign)));
+  return isWithinAny(folder, withRealPaths(foreignFolders));
+}
+
+/** Folders as written and without links. */
+interface WithRealPaths {
+  readonly written: readonly string[];
+  readonly real: readonly string[];
+}
+
+function withRealPaths(folders: readonly string[]): WithRealPaths {
+  return { written: folders, real: folders.map(realPath) };
+}
+
+function isWithinAny(folder: string, { written, real }: WithRealPaths): boolean {
+  if (written.some((each) => isWithin(folder, each))) return true;
+  if (real.length === 0) return false;
+  const own = realPath(folder);
+  return real.some((each) => isWithin(own, each));
 }
 
 function realPath(path: string): string {

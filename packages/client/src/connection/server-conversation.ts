@@ -14,26 +14,38 @@ import {
   TrunklineError,
 } from "@trunkline/core";
 import { Answering } from "../channel/answering.js";
+import type { Caller } from "../channel/caller.js";
 import { type Channel, currentChannel, type Question } from "../channel/channel.js";
-import { type Call, InFlightTable } from "../channel/in-flight.js";
+import { type AskPolicy, type Call, InFlightTable } from "../channel/in-flight.js";
 import { vetElicitation } from "../channel/vetted-elicitation.js";
 import { callTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
 import { largeOf, wholeResult } from "../results/large-messages.js";
-import type { AskingOptions } from "./connection-options.js";
+import type { SharedOptions } from "./connection-options.js";
 import type { Generation } from "./generation.js";
 import { Notices, noticeKeyOf } from "./notices.js";
 import { checkRevision, type OutgoingRequest, paramsFor } from "./outgoing.js";
 import { createdTask, followTask, relatedTaskOf, statusText, type TaskState } from "./task-calls.js";
 import { UrlVisits, visitIdsIn } from "./url-visits.js";
 
-interface ConversationOptions extends AskingOptions {
-  definition: ServerDefinition;
-  logger: Logger;
+interface ConversationOptions {
+  readonly definition: ServerDefinition;
+  readonly policy: AskPolicy;
+  readonly logger: Logger;
+  /** Those who use the connection now. */
+  readonly callers: () => readonly Caller[];
+  readonly onRootsAsked?: SharedOptions["onRootsAsked"] | undefined;
 }
 
 export interface RequestOptions extends ToolCallOptions {
   /** The calling channel. Default: the channel in scope. */
   channel?: Channel | undefined;
+}
+
+/** What the parameters of a request depend on. */
+interface ParamsContext {
+  readonly caller: Caller;
+  readonly channel?: Channel | undefined;
+  readonly progressToken?: string | undefined;
 }
 
 /** A call, and what it needs to receive progress. */
@@ -77,35 +89,28 @@ export class Conversation {
   /** Calls that became tasks, by task id. */
   readonly #tasks = new Map<string, Call>();
   /** Who was asked to visit a page, by the id of the question. */
-  readonly #visitors = new Map<string, Channel>();
+  readonly #visitors = new Map<string, { readonly caller: Caller; readonly channel: Channel }>();
   /** Who receives progress, by token. A token outlives the answer, because a task continues after it. */
   readonly #progress = new Map<string, Round>();
   #lastToken = 0;
   /** Whether the server has asked for a person or a model during a call. From then on, channels take turns. */
   #hasAsked = false;
-  /** The level set for this server only. */
-  #logLevel: string | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
     this.#server = options.definition.name;
-    this.#answering = new Answering({ ...options, server: this.#server });
+    this.#answering = new Answering(this.#server);
   }
 
-  get logLevel(): string | undefined {
-    return this.#logLevel ?? this.#options.logLevel;
-  }
-
-  /** Sets the level for this server. A modern server gets it with each call; a legacy one needs a request. */
-  setLogLevel(level: string): void {
-    this.#logLevel = level;
-  }
-
-  /** Sends a request, answers the server's questions during it, and returns the result as the server sent it. */
+  /**
+   * Sends a request, answers the server's questions during it, and returns the result as the server sent it. The caller
+   * is a parameter of its own because copying the options would cost every call something.
+   */
   async send(
     generation: Generation,
     request: OutgoingRequest,
     options: RequestOptions,
+    caller: Caller,
   ): Promise<Record<string, unknown>> {
     const { signal, ending } = options;
     const { method } = request;
@@ -114,17 +119,18 @@ export class Conversation {
     if (signal?.aborted) throw abortError(signal, what);
     if (ending?.hasPassed) throw abortError(ending, what);
     checkRevision(generation, method);
-    const channel = options.channel ?? currentChannel() ?? this.#options.channel;
+    const channel = options.channel ?? currentChannel() ?? caller.channel;
+    const turn = channel ?? caller.noChannel;
     const asking = ASKING_METHODS.has(method);
     const takesTurns = asking && this.#mayTakeTurns(generation);
     if (takesTurns) {
       if (this.#hasAsked || this.#options.definition.asks === true)
-        await this.#takeTurn(channel, signalOf(options), what);
-      else this.#table.begin(channel);
+        await this.#takeTurn(turn, { caller, signal: signalOf(options) }, what);
+      else this.#table.begin(turn);
     }
     const deadline = startDeadline({ what, timeoutMs, signal, ending, hint: TIMEOUT_HINT });
     const tool = method === "tools/call" ? String(request.params.name) : undefined;
-    const call: Call = { channel, tool, deadline, questions: 0, open: new Set() };
+    const call: Call = { caller, channel, tool, deadline, questions: 0, open: new Set() };
     const token = `trunkline-${++this.#lastToken}`;
     const round: Round = { call, token, onProgress: options.onProgress };
     if (asking) this.#table.add(call);
@@ -138,7 +144,7 @@ export class Conversation {
       this.#progress.delete(token);
       if (asking) this.#table.remove(call);
       deadline[Symbol.dispose]();
-      if (takesTurns) this.#table.end(channel);
+      if (takesTurns) this.#table.end(turn);
     }
   }
 
@@ -149,49 +155,110 @@ export class Conversation {
   ): Promise<Record<string, unknown>> {
     // A task's question names its task. Over HTTP a call's question arrives on the call's own stream; elsewhere only
     // the table can tell.
-    if (question.method !== "roots/list") this.#hasAsked = true;
-    const owner = this.#tasks.get(relatedTaskOf(question) ?? "") ?? call ?? this.#table.owner();
-    if (owner === "several") {
-      this.#options.logger.warn("declined a question that arrived while several channels had calls in flight", {
-        server: this.#server,
-        method: question.method,
-      });
+    const isRoots = question.method === "roots/list";
+    if (!isRoots) this.#hasAsked = true;
+    else if (this.#options.onRootsAsked?.(this.#table.callers()) === false)
       return this.#answering.decline(question.method);
+    const owner = this.#tasks.get(relatedTaskOf(question) ?? "") ?? call;
+    if (owner !== undefined) {
+      this.#expectVisit(question.params?.elicitationId, owner);
+      return await this.#answering.ask(owner, question, signal);
     }
-    this.#expectVisit(question.params?.elicitationId, owner === "none" ? this.#options.channel : owner.channel);
-    return owner === "none"
-      ? await this.#answering.askOutside(this.#options.channel, question, signal)
-      : await this.#answering.ask(owner, question, signal);
+    const owners = this.#table.owners();
+    const last = owners === "several" ? undefined : owners.at(-1);
+    if (owners === "several" || last === undefined)
+      return await this.#answerOutside(question, owners === "several" ? owners : "none", signal);
+    this.#expectVisit(question.params?.elicitationId, last);
+    return await this.#answering.askFor(() => this.#table.remaining(owners), question, signal);
+  }
+
+  /** Answers a question that belongs to no call, or to one of several. */
+  async #answerOutside(
+    question: Question,
+    owner: "none" | "several",
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>> {
+    const [caller, ...others] = this.#options.callers();
+    const { method } = question;
+    // The callers' roots are the same, so it does not matter whose they are, unless a channel has its own.
+    if (method === "roots/list" && caller !== undefined && (owner === "several" || others.length > 0)) {
+      const isSure = !this.#table.some(({ channel }) => channel?.abilities?.roots !== undefined);
+      if (isSure) return await this.#answering.askOutside({ caller, channel: undefined }, question, signal);
+    }
+    if (owner === "several" || caller === undefined || others.length > 0) {
+      const message =
+        owner === "several"
+          ? "declined a question that arrived while several channels had calls in flight"
+          : "declined a question that belongs to no call of the clients that share the server";
+      this.#options.logger.warn(message, { server: this.#server, method });
+      return this.#answering.decline(method);
+    }
+    const { channel } = caller;
+    this.#expectVisit(question.params?.elicitationId, { caller, channel });
+    return await this.#answering.askOutside({ caller, channel }, question, signal);
   }
 
   /** Remembers whom to tell when the visit of a page is complete. */
-  #expectVisit(elicitationId: unknown, channel: Channel | undefined): void {
+  #expectVisit(elicitationId: unknown, { caller, channel }: Pick<Call, "caller" | "channel">): void {
     if (typeof elicitationId !== "string" || channel?.visited === undefined) return;
     this.#visitors.delete(elicitationId);
-    this.#visitors.set(elicitationId, channel);
+    this.#visitors.set(elicitationId, { caller, channel });
     const [oldest] = this.#visitors.keys();
     if (oldest !== undefined && this.#visitors.size > MOST_VISITS) this.#visitors.delete(oldest);
   }
 
   #visited(elicitationId: unknown): void {
     if (typeof elicitationId !== "string") return;
-    this.#visitors.get(elicitationId)?.visited?.({ server: this.#server, elicitationId });
+    this.#visitors.get(elicitationId)?.channel.visited?.({ server: this.#server, elicitationId });
     this.#visitors.delete(elicitationId);
   }
 
   /**
    * Passes a notification to the call that waits for it, and a log message to the call's channel. `call` is the one on
-   * whose own stream it arrived.
+   * whose own stream it arrived. Returns the callers that the notification concerns.
    */
-  notice(method: string, params: Readonly<Record<string, unknown>>, call: Call | undefined): void {
+  notice(method: string, params: Readonly<Record<string, unknown>>, call: Call | undefined): readonly Caller[] {
     if (method === "notifications/progress") {
+      // It already goes to the caller that asked for it.
       this.#onProgress(params);
-      return;
+      return [];
     }
-    if (method === "notifications/message") this.#log(params, call);
+    const concerned = this.#concerned(method, params, call);
+    if (method === "notifications/message") this.#log(params, call, concerned);
     if (method === "notifications/elicitation/complete") this.#visited(params.elicitationId);
     const key = noticeKeyOf(method, params);
     if (key !== undefined) this.#notices.tell(key, params);
+    return concerned;
+  }
+
+  /**
+   * Returns the callers that a notification concerns. Of several callers with calls in flight, the one it belongs to is
+   * unknown, so none of them receives it.
+   */
+  #concerned(
+    method: string,
+    { elicitationId, taskId }: Readonly<Record<string, unknown>>,
+    call: Call | undefined,
+  ): readonly Caller[] {
+    const callers = this.#options.callers();
+    if (call !== undefined) return callers.filter((caller) => caller === call.caller);
+    if (callers.length < 2 || method === "notifications/resources/updated") return callers;
+    const owner =
+      (typeof elicitationId === "string" ? this.#visitors.get(elicitationId) : undefined) ??
+      (typeof taskId === "string" ? this.#tasks.get(taskId) : undefined);
+    if (owner !== undefined) return callers.filter((caller) => caller === owner.caller);
+    if (elicitationId !== undefined || taskId !== undefined) return [];
+    const busy = this.#table.callers();
+    // Outside any call it may be about a call that has just ended, and quote what is one caller's own.
+    if (busy.size === 0) return method === "notifications/message" ? [] : callers;
+    return busy.size === 1 ? callers.filter((caller) => busy.has(caller)) : [];
+  }
+
+  /** Ends all calls of a caller that leaves. */
+  drop(caller: Caller, reason: unknown): void {
+    for (const { call } of [...this.#progress.values()]) if (call.caller === caller) call.deadline.fail(reason);
+    this.#table.drop(caller, reason);
+    for (const [id, visitor] of this.#visitors) if (visitor.caller === caller) this.#visitors.delete(id);
   }
 
   /** How messages refer to a request. */
@@ -200,11 +267,16 @@ export class Conversation {
   }
 
   /** Log messages outside any call go to the default channel. */
-  #log({ level, logger, data }: Readonly<Record<string, unknown>>, call: Call | undefined): void {
-    const owner = call ?? this.#table.owner();
-    const channel = typeof owner === "string" ? this.#options.channel : owner.channel;
+  #log(
+    { level, logger, data }: Readonly<Record<string, unknown>>,
+    call: Call | undefined,
+    concerned: readonly Caller[],
+  ): void {
+    const owners = call === undefined ? this.#table.owners() : [call];
+    const owner = owners === "several" ? undefined : owners[0];
+    const channels = owner === undefined ? concerned.map(({ channel }) => channel) : [owner.channel];
     const source = typeof logger === "string" ? { logger } : {};
-    channel?.log?.({ server: this.#server, level: String(level), data, ...source });
+    for (const channel of channels) channel?.log?.({ server: this.#server, level: String(level), data, ...source });
   }
 
   /**
@@ -219,14 +291,14 @@ export class Conversation {
     let answered: Record<string, unknown> = {};
     for (;;) {
       const params = {
-        ...this.#params(generation, request, { channel: call.channel, progressToken: token }),
+        ...this.#params(generation, request, { caller: call.caller, channel: call.channel, progressToken: token }),
         ...answered,
       };
       let result: Record<string, unknown>;
       try {
         result = await this.#exchange(generation, { ...request, params }, round);
       } catch (error) {
-        for (const id of visitIdsIn(error)) this.#expectVisit(id, call.channel);
+        for (const id of visitIdsIn(error)) this.#expectVisit(id, call);
         visits ??= this.#visits(request.method, call);
         if (await visits.settle(error)) continue;
         throw error;
@@ -240,6 +312,9 @@ export class Conversation {
         this.#answering.count(call);
         await sleep(STATE_ONLY_PAUSE_MS, deadline.signal);
       }
+      // The answer goes to this call alone, whatever the roots of other callers are.
+      if (questions.some(([, { method }]) => method === "roots/list"))
+        this.#options.onRootsAsked?.(this.#table.callers());
       const answers = await Promise.all(
         questions.map(
           async ([key, question]) => [key, await this.#answering.ask(call, question, deadline.signal, key)] as const,
@@ -296,7 +371,7 @@ export class Conversation {
           const own = this.#params(generation, { method, params }, call);
           return complete(await this.#exchange(generation, { method, params: own }, round), method, generation);
         },
-        cancel: () => this.#cancelTask(generation, taskId),
+        cancel: () => this.#cancelTask(generation, taskId, call),
         ask: (question, key) => this.#answering.ask(call, question, signal, key),
         onStatus: (current) => {
           // A task can take a long time: the call stays alive as long as its server keeps reporting on it.
@@ -313,19 +388,21 @@ export class Conversation {
   }
 
   /** Tells the server that a task is no longer wanted. Has its own timeout, because the call's has passed. */
-  async #cancelTask(generation: Generation, taskId: string): Promise<void> {
+  async #cancelTask(generation: Generation, taskId: string, call: Call): Promise<void> {
     const { era, session, capabilities } = generation;
     const { tasks } = capabilities;
     const canCancel = era === "modern" || (isRecord(tasks) && tasks.cancel !== undefined);
     if (generation.closed || !canCancel) return;
     const request = { method: "tasks/cancel", params: { taskId } };
     using deadline = startDeadline({ what: this.describe(request.method), timeoutMs: CANCEL_TIMEOUT_MS });
-    await session.request(request.method, this.#params(generation, request, {}), { deadline }).catch((error: unknown) =>
-      this.#options.logger.debug("a task was not cancelled", {
-        server: this.#server,
-        error: messageOf(error),
-      }),
-    );
+    await session
+      .request(request.method, this.#params(generation, request, { caller: call.caller }), { deadline })
+      .catch((error: unknown) =>
+        this.#options.logger.debug("a task was not cancelled", {
+          server: this.#server,
+          error: messageOf(error),
+        }),
+      );
   }
 
   #onProgress({ progressToken, progress, total, message }: Readonly<Record<string, unknown>>): void {
@@ -357,15 +434,24 @@ export class Conversation {
     );
   }
 
-  async #takeTurn(channel: Channel | undefined, signal: AbortSignal | undefined, what: string): Promise<void> {
+  async #takeTurn(
+    turn: Channel,
+    { caller, signal }: { caller: Caller; signal: AbortSignal | undefined },
+    what: string,
+  ): Promise<void> {
     try {
-      await this.#table.take(channel, {
+      await this.#table.take(turn, {
+        caller,
         signal,
-        waitMs: this.#options.waitMs,
+        waitMs: caller.waitMs,
         onBusy: (question) =>
-          new TrunklineError("BUSY", `Server "${this.#server}" waits for another client's answer to "${question}".`, {
-            hint: "Try again when that question is answered. With `--ask-policy isolate`, each client gets its own process of the server.",
-          }),
+          new TrunklineError(
+            "BUSY",
+            `Server "${this.#server}" waits for another client's answer${question === undefined ? "" : ` to "${question}"`}.`,
+            {
+              hint: "Try again when that question is answered. With `--ask-policy isolate`, each client gets its own process of the server.",
+            },
+          ),
       });
     } catch (error) {
       throw signal?.aborted ? abortError(signal, what) : error;
@@ -375,14 +461,14 @@ export class Conversation {
   #params(
     generation: Generation,
     request: OutgoingRequest,
-    { channel, progressToken }: { channel?: Channel | undefined; progressToken?: string | undefined },
+    { caller, channel, progressToken }: ParamsContext,
   ): Record<string, unknown> {
-    const wantsLogs = channel?.log !== undefined || this.#logLevel !== undefined;
+    const wantsLogs = channel?.log !== undefined || caller.ownLogLevel !== undefined;
     return paramsFor(generation, request, {
       channel,
       progressToken,
-      logLevel: wantsLogs ? (channel?.logLevel ?? this.logLevel) : undefined,
-      hasRoots: this.#options.roots() !== undefined,
+      logLevel: wantsLogs ? (channel?.logLevel ?? caller.ownLogLevel ?? caller.logLevel) : undefined,
+      hasRoots: caller.roots() !== undefined,
     });
   }
 }

@@ -78,12 +78,12 @@ export class SigningIn {
   }
 
   /** Adds the scope that a rejected request lacked to the next sign-in. Returns whether the user can be asked now. */
-  async mayStepUp(error: unknown): Promise<boolean> {
+  async mayStepUp(error: unknown, ask?: SignIn): Promise<boolean> {
     const scope = neededScope(error);
     const auth = this.#auth;
     if (scope === undefined || auth === undefined) return false;
     await auth.want(scope);
-    return auth.interactive;
+    return auth.isInteractive(ask);
   }
 
   /** Calls the listener when another process has signed in, until {@link stopWatching}. */

@@ -13,6 +13,8 @@ export interface SubscriptionFilter {
 
 /** An open stream. */
 export interface Subscription {
+  /** Named in the notifications that arrive on the stream. */
+  readonly id: string;
   /** What the server will report, which may be less than it was asked for. */
   readonly honored: SubscriptionFilter;
   /** Resolves when the stream has ended. */
@@ -82,6 +84,7 @@ export class Subscriptions {
       this.#port.send(id, filter);
     });
     return {
+      id,
       honored,
       ended,
       close: () => {
@@ -112,4 +115,10 @@ export class Subscriptions {
   endAll(error: unknown): void {
     for (const id of [...this.#open.keys()]) this.end(id, error);
   }
+}
+
+/** Whether a resource is the subscribed one or below it. */
+export function isWithinResource(uri: string, subscribed: string): boolean {
+  if (uri === subscribed) return true;
+  return uri.startsWith(subscribed) && (subscribed.endsWith("/") || /^[/?#]/.test(uri.slice(subscribed.length)));
 }

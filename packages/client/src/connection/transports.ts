@@ -57,17 +57,25 @@ export function createWire(definition: ServerDefinition, kind: TransportKind, co
 }
 
 function createStdio(definition: StdioServer, context: WireContext): StdioWire {
-  const { logger, env, places } = context;
-  const environment = { ...serverEnvironment(definition.env, env), ...nestingVariable(definition, env) };
+  const { logger, places } = context;
   return new StdioWire({
     command: definition.command,
     args: definition.args,
     cwd: definition.cwd ?? runFolder(definition.name, places),
-    env: definition.trustsWorkspace ? environment : withoutForeignPrograms(environment, places.foreignFolders),
+    env: stdioEnvironment(definition, context),
     maxMessageBytes: maxMessageBytesOf(definition, context),
     large: context.large,
     onNoise: () => logger.debug("not a protocol message on stdout", { server: definition.name }),
   });
+}
+
+/** Builds the whole environment that a local server gets. */
+export function stdioEnvironment(
+  definition: StdioServer,
+  { env, places }: Pick<WireContext, "env" | "places">,
+): Record<string, string> {
+  const environment = { ...serverEnvironment(definition.env, env), ...nestingVariable(definition, env) };
+  return definition.trustsWorkspace ? environment : withoutForeignPrograms(environment, places.foreignFolders);
 }
 
 function maxMessageBytesOf(definition: ServerDefinition, context: WireContext): number {

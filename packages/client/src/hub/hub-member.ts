@@ -1,138 +1,57 @@
-// A server in the hub: its connection and its last known lists.
-import {
-  contentIdOf,
-  isTrunklineError,
-  matchesGlob,
-  type SourcedTool,
-  signalOf,
-  type ToolCallOptions,
-  type ToolCallResult,
-  TrunklineError,
-  toTrunklineError,
-} from "@trunkline/core";
+// A server in the hub: its connections and the calls on them. Its lists are in member-lists.ts.
+import { isTrunklineError, signalOf, type ToolCallOptions, type ToolCallResult, TrunklineError } from "@trunkline/core";
 import { buildParamHeaders, RPC_CODES, readParamHeaders } from "@trunkline/protocol";
 import { authenticateResult, SIGN_IN_TOOL, signInElsewhere, withdrawnBy } from "../auth/sign-in-tool.js";
 import { type Channel, canAnswer, currentChannel, partyOf } from "../channel/channel.js";
-import type { ServerDefinition, ToolFilter } from "../config/loaded-config.js";
-import { Connection, type RequestSource } from "../connection/connection.js";
-import { isSessionExpired } from "../connection/connection-errors.js";
+import type { ServerDefinition } from "../config/loaded-config.js";
+import { shareOf } from "../config/sharing.js";
 import type { ConnectionOptions, ListKind } from "../connection/connection-options.js";
 import type { RequestOptions } from "../connection/server-conversation.js";
+import type { RequestSource, ServerLink } from "../connection/server-link.js";
 import type { TaskWish } from "../connection/task-calls.js";
-import type { Definition, PinKind } from "../pins/pinned-definition.js";
-import { type HeldEntry, heldError, type ServerPins } from "../pins/server-pins.js";
+import { heldError, type ServerPins } from "../pins/server-pins.js";
 import { largeOf, smallFieldsOf, wholeResult } from "../results/large-messages.js";
-import { toSourcedTool } from "./catalogue-items.js";
 import type { HubCallOptions } from "./hub-options.js";
+import { type CatalogueKind, isAllowed, MemberLists } from "./member-lists.js";
 
 /** What a member needs besides its definition, and its callbacks. */
 interface MemberOptions extends Omit<ConnectionOptions, "onConnected" | "onListChanged"> {
   /** The definitions that were accepted so far. */
   pins: ServerPins;
+  /** Links the hub to a server. With `isolated`, it shares the connection with no one. */
+  link: (definition: ServerDefinition, options: ConnectionOptions, isolated: boolean) => ServerLink;
   /** Called when a list has been read again. */
   onCatalogue: (kind: CatalogueKind) => void;
 }
 
-/** The kinds of lists a server has. */
-export type CatalogueKind = ListKind | "templates";
-
-const LISTS: Record<CatalogueKind, { method: string; key: string; capability: ListKind }> = {
-  tools: { method: "tools/list", key: "tools", capability: "tools" },
-  resources: { method: "resources/list", key: "resources", capability: "resources" },
-  prompts: { method: "prompts/list", key: "prompts", capability: "prompts" },
-  templates: { method: "resources/templates/list", key: "resourceTemplates", capability: "resources" },
-};
-
-/**
- * A server that keeps reporting changes is listed again only after a pause of this many times the last listing, so that
- * it cannot keep us busy. The first change after connecting is listed at once, however long connecting took.
- */
-const PAUSE_TIMES = 4;
-const MAX_PAUSE_MS = 10_000;
+/** Stands for all calls without a channel. */
+const NO_PARTY = {};
 
 export class HubMember {
-  readonly connection: Connection;
+  readonly connection: ServerLink;
+  readonly lists: MemberLists;
+  /** Whether each party has its own connection, because the server keeps a state for it. */
+  readonly isPerParty: boolean;
   readonly #options: MemberOptions;
-  /** The lists as the server sent them, without held definitions. */
-  readonly #lists = new Map<CatalogueKind, readonly Definition[]>();
-  /** Tools and prompts as the server sent them, held ones included. */
-  readonly #listed = new Map<PinKind, readonly Definition[]>();
-  /** Why a list is unknown although its server is connected. */
-  readonly #failures = new Map<CatalogueKind, TrunklineError>();
-  readonly #fingerprints = new Map<CatalogueKind, string>();
-  readonly #refreshing = new Map<CatalogueKind, Promise<void>>();
-  readonly #again = new Set<CatalogueKind>();
-  /** Lists that changed while they were being read. */
-  readonly #announced = new Set<CatalogueKind>();
-  /** When a changed list may be read again, and the timers that wait for it. */
-  readonly #notBeforeMs = new Map<CatalogueKind, number>();
-  readonly #pauses = new Map<CatalogueKind, NodeJS.Timeout>();
-  #isClosed = false;
-  readonly #background = new Set<Promise<void>>();
-  /** With the policy `isolate`: the dedicated connections of channels. */
-  readonly #isolated = new Map<object, Connection>();
-  #tools: readonly SourcedTool[] = [];
-  #toolsByName: ReadonlyMap<string, SourcedTool> = new Map();
-  #remarks: readonly string[] = [];
-
+  /** The dedicated connections of parties. */
+  readonly #isolated = new Map<object, ServerLink>();
+  /** The party that uses `connection`, if each has its own: the first one that made a call. */
+  #firstParty: object | undefined;
   constructor(definition: ServerDefinition, options: MemberOptions) {
     this.#options = options;
-    this.connection = new Connection(definition, {
+    this.isPerParty = shareOf(definition) === "client";
+    const connecting = {
       ...options,
-      onConnected: (signal) => this.#onConnected(signal),
-      onListChanged: (kind) => {
-        // Template lists are not prefetched: drop the cached list, and the next request fetches it again.
-        if (kind === "resources") this.#lists.delete("templates");
-        this.#announce(kind);
-      },
-    });
+      onConnected: (signal: AbortSignal) => this.#onConnected(signal),
+      onListChanged: (kind: ListKind) => this.lists.onListChanged(kind),
+    };
+    this.connection = options.link(definition, connecting, false);
+    const { logger, pins, onCatalogue } = options;
+    this.lists = new MemberLists({ connection: this.connection, logger, pins, onCatalogue });
   }
 
   get name(): string {
     return this.connection.definition.name;
-  }
-
-  /** The tools that the configuration allows; empty while the server is not connected. */
-  get tools(): readonly SourcedTool[] {
-    return this.connection.state === "connected" ? this.#tools : [];
-  }
-
-  /** The tools as last listed, even while the server is not connected. */
-  get lastTools(): readonly SourcedTool[] {
-    return this.#tools;
-  }
-
-  /** Changes when a list changes; empty while it is unknown or the server is not connected. */
-  fingerprintOf(kind: ListKind): string {
-    return this.connection.state === "connected" ? (this.#fingerprints.get(kind) ?? "") : "";
-  }
-
-  /** Returns a tool as last listed, even while the server is disconnected. */
-  #knownTool(tool: string): SourcedTool | undefined {
-    return this.#toolsByName.get(tool);
-  }
-
-  /** Why a connected server could not list its tools. */
-  get toolsError(): TrunklineError | undefined {
-    return this.#failures.get("tools");
-  }
-
-  /** Skipped tools, and why. */
-  get remarks(): readonly string[] {
-    return this.connection.state === "connected" ? this.#remarks : [];
-  }
-
-  /** Returns a list as the server last sent it, and requests it if unknown. Rejects if it is unavailable. */
-  async list(
-    kind: CatalogueKind,
-    { refresh, signal }: { refresh: boolean; signal: AbortSignal | undefined },
-  ): Promise<readonly Definition[]> {
-    await this.connection.connect(signal);
-    await this.#refreshing.get(kind);
-    if (refresh || !this.#lists.has(kind) || this.#failures.has(kind)) await this.#refresh(kind);
-    const failure = this.#failures.get(kind);
-    if (failure !== undefined) throw failure;
-    return this.#lists.get(kind) ?? [];
   }
 
   /** Calls a tool, connecting the server if necessary. */
@@ -178,7 +97,7 @@ export class HubMember {
     let failure = error;
     if (isTrunklineError(error, "UPSTREAM") && error.data?.code === RPC_CODES.headerMismatch) {
       // The tool has changed since it was listed, and so have the headers it requires.
-      await this.#refresh("tools");
+      await this.lists.refresh("tools");
       try {
         return await send();
       } catch (again) {
@@ -201,7 +120,7 @@ export class HubMember {
     try {
       // The user may have signed in elsewhere, so connect even if they cannot be asked here.
       const outcome = await connection.authenticate(signal, ask === undefined ? undefined : withdrawnBy(signal, ask));
-      return authenticateResult(name, outcome, () => this.tools.length);
+      return authenticateResult(name, outcome, () => this.lists.tools.length);
     } catch (error) {
       throw cannotAsk && isTrunklineError(error, "AUTH_REQUIRED") ? signInElsewhere(name, error) : error;
     }
@@ -209,13 +128,13 @@ export class HubMember {
 
   /** Whether the server declares the tool idempotent. */
   #isRepeatable(tool: string): boolean {
-    const annotations = this.#knownTool(tool)?.annotations;
+    const annotations = this.lists.known(tool)?.annotations;
     return annotations?.idempotentHint === true || annotations?.readOnlyHint === true;
   }
 
   /** Builds the headers that a call of this tool requires, if the server uses HTTP and its revision has them. */
   #headersFor(tool: string, args: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
-    const known = this.#hasParamHeaders ? this.#knownTool(tool) : undefined;
+    const known = this.lists.hasParamHeaders ? this.lists.known(tool) : undefined;
     const read = known === undefined ? undefined : readParamHeaders(known.inputSchema);
     return read === undefined || read.problem !== undefined ? undefined : buildParamHeaders(read.headers, args);
   }
@@ -230,7 +149,7 @@ export class HubMember {
     if (this.connection.era === "modern") return wanted;
     const { tasks } = this.connection.capabilities as { tasks?: { requests?: { tools?: { call?: unknown } } } };
     if (tasks?.requests?.tools?.call === undefined) return undefined;
-    const execution = this.#knownTool(tool)?.raw?.execution as { taskSupport?: unknown } | undefined;
+    const execution = this.lists.known(tool)?.raw?.execution as { taskSupport?: unknown } | undefined;
     if (execution?.taskSupport === "required") return wanted ?? {};
     return execution?.taskSupport === "optional" ? wanted : undefined;
   }
@@ -239,7 +158,7 @@ export class HubMember {
   async setLogLevel(level: string, options: ToolCallOptions): Promise<void> {
     await this.connection.connect(options.signal);
     if (this.connection.era === "legacy") {
-      await this.connection.request({ method: "logging/setLevel", params: { level } }, options);
+      await this.connection.sendLogLevel(level, options);
     }
     for (const connection of [this.connection, ...this.#isolated.values()]) connection.setLogLevel(level);
   }
@@ -255,50 +174,10 @@ export class HubMember {
         })
         .map((connection) =>
           connection
-            .request({ method: "logging/setLevel", params: { level } })
+            .sendLogLevel(level)
             .catch((error: unknown) => this.#options.logger.warn("log level not set", { server: this.name, error })),
         ),
     );
-  }
-
-  /** The number of resources or prompts; 0 while the server is not connected. */
-  count(kind: "resources" | "prompts"): number {
-    return this.connection.state === "connected" ? (this.#lists.get(kind)?.length ?? 0) : 0;
-  }
-
-  /** Whether any definition waits for approval. */
-  get isHolding(): boolean {
-    const { pins } = this.#options;
-    return pins.held("tools").length + pins.held("prompts").length > 0;
-  }
-
-  /** Definitions that wait for approval, as far as the configuration allows their use. */
-  get held(): readonly HeldEntry[] {
-    const { pins } = this.#options;
-    const { tools } = this.connection.definition;
-    return [...pins.held("tools").filter(({ name }) => isAllowed(name, tools)), ...pins.held("prompts")].map(
-      (item) => ({ ...item, server: this.name }),
-    );
-  }
-
-  /** Looks whether held definitions were approved meanwhile, in another process, and offers those. */
-  async recheckHeld(): Promise<void> {
-    for (const kind of ["tools", "prompts"] as const) {
-      if (await this.#options.pins.isStillHeld(kind)) continue;
-      await this.#offer(kind, this.#listed.get(kind) ?? []);
-      this.#options.onCatalogue(kind);
-    }
-  }
-
-  /** Accepts held definitions as they are now. */
-  async approve(kind: PinKind, names: readonly string[]): Promise<void> {
-    await this.#options.pins.approve(kind, names);
-    await this.recheckHeld();
-  }
-
-  /** The tools that the server is known to have, even if it was not connected by this hub. */
-  async knownTools() {
-    return await this.#options.pins.knownTools();
   }
 
   /** Sends a request on the calling channel's connection, connecting it if necessary. */
@@ -309,10 +188,15 @@ export class HubMember {
 
   /** The same, but large fields of the result may be elsewhere. */
   async #request(source: RequestSource, options: RequestOptions): Promise<Record<string, unknown>> {
-    if (this.isHolding) await this.recheckHeld();
+    if (this.lists.isHolding) await this.lists.recheckHeld();
     // Checked when the request is built: connecting lists the tools again.
     const request = () => this.#requireNotHeld(typeof source === "function" ? source() : source);
     const channel = options.channel ?? currentChannel();
+    if (this.isPerParty) {
+      // Only the first connection lists, and a call depends on what is listed.
+      if (this.connection.state !== "connected") await this.connection.connect(signalOf(options));
+      return await this.#linkOf(partyOf(channel) ?? NO_PARTY).request(request, options);
+    }
     const connection = this.#mayIsolate(channel)
       ? await this.#isolatedFor(channel, signalOf(options))
       : this.connection;
@@ -331,21 +215,32 @@ export class HubMember {
 
   /** Closes the dedicated connection of a party. */
   async release(party: object): Promise<void> {
+    if (party === this.#firstParty) {
+      // The next party must not find what this one has left.
+      this.#firstParty = undefined;
+      await this.connection.rest();
+      return;
+    }
     const connection = this.#isolated.get(party);
     this.#isolated.delete(party);
     await connection?.close();
   }
 
-  /** Waits for background work: counting resources and prompts, listing again after a change. */
-  async settled(): Promise<void> {
-    while (this.#background.size > 0) await Promise.all(this.#background);
+  /** Stops the server until its next use. Requests in flight fail. */
+  async stop(): Promise<void> {
+    await Promise.all([this.connection, ...this.#isolated.values()].map((connection) => connection.halt()));
+  }
+
+  /** Stops the server and connects it again. */
+  async restart(signal: AbortSignal | undefined): Promise<void> {
+    await this.stop();
+    await this.connection.connect(signal);
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const pause of this.#pauses.values()) clearTimeout(pause);
+    this.lists.close();
     await Promise.all([this.connection, ...this.#isolated.values()].map((connection) => connection.close()));
-    await this.settled();
+    await this.lists.settled();
   }
 
   /**
@@ -358,172 +253,44 @@ export class HubMember {
     return definition.type === "stdio" && definition.asks !== false;
   }
 
-  async #isolatedFor(channel: Channel, signal: AbortSignal | undefined): Promise<Connection> {
+  async #isolatedFor(channel: Channel, signal: AbortSignal | undefined): Promise<ServerLink> {
     await this.connection.connect(signal);
     const { definition, era } = this.connection;
     if (era !== "legacy") return this.connection;
-    const party = partyOf(channel) ?? channel;
+    return this.#dedicated(partyOf(channel) ?? channel, definition);
+  }
+
+  /** Returns the connection of a party, for a server that keeps a state for each. */
+  #linkOf(party: object): ServerLink {
+    this.#firstParty ??= this.#isolated.has(party) ? undefined : party;
+    return party === this.#firstParty ? this.connection : this.#dedicated(party, this.connection.definition);
+  }
+
+  #dedicated(party: object, definition: ServerDefinition): ServerLink {
     let own = this.#isolated.get(party);
     if (own === undefined) {
-      own = new Connection(definition, {
+      const connecting = {
         ...this.#options,
-        // Only the shared connection updates the catalogue.
+        // Only the first connection updates the catalogue.
         onState: () => {},
         onConnected: async () => this.#tellLogLevel(own),
         onListChanged: () => {},
-      });
+      };
+      own = this.#options.link(definition, connecting, true);
       this.#isolated.set(party, own);
     }
     return own;
   }
 
   async #onConnected(signal: AbortSignal): Promise<void> {
-    await this.#refresh("tools", signal);
-    this.#lists.delete("templates");
-    // The other counts are only for the status, so no call has to wait for them.
-    this.#inBackground(Promise.all([this.#refresh("resources"), this.#refresh("prompts")]).then(() => {}));
-    const { instructions: text } = this.connection;
-    if (text !== undefined) this.#inBackground(this.#options.pins.check("instructions", [{ text }]).then(() => {}));
+    await this.lists.onConnected(signal);
     this.#tellLogLevel(this.connection);
   }
 
   /** Sends the log level again: a restarted legacy server has forgotten it. A modern one gets it with each call. */
-  #tellLogLevel(connection: Connection | undefined): void {
+  #tellLogLevel(connection: ServerLink | undefined): void {
     const level = this.connection.logLevel;
     if (connection?.era !== "legacy" || level === undefined || connection.capabilities.logging === undefined) return;
-    this.#inBackground(connection.request({ method: "logging/setLevel", params: { level } }).then(() => {}));
+    this.lists.inBackground(connection.sendLogLevel(level));
   }
-
-  /** Headers for arguments exist since 2026-07-28, and only HTTP has headers. */
-  get #hasParamHeaders(): boolean {
-    return this.connection.era === "modern" && this.connection.definition.type !== "stdio";
-  }
-
-  /** Lists again. Requests that arrive in the meantime cause one more round, however many there are. */
-  async #refresh(kind: CatalogueKind, signal?: AbortSignal, isAnnounced = false): Promise<void> {
-    const running = this.#refreshing.get(kind);
-    if (running !== undefined) {
-      this.#again.add(kind);
-      return await running;
-    }
-    const round = (async () => {
-      do {
-        this.#again.delete(kind);
-        const startedMs = performance.now();
-        await this.#list(kind, signal);
-        const endedMs = performance.now();
-        const pauseMs = Math.min(MAX_PAUSE_MS, (endedMs - startedMs) * PAUSE_TIMES);
-        if (isAnnounced) this.#notBeforeMs.set(kind, endedMs + pauseMs);
-      } while (this.#again.has(kind));
-    })().finally(() => {
-      this.#refreshing.delete(kind);
-      if (this.#announced.delete(kind) && !this.#isClosed) this.#announce(kind);
-    });
-    this.#refreshing.set(kind, round);
-    await round;
-  }
-
-  /** Lists again because the server reported a change: now, or when its pause is over. */
-  #announce(kind: CatalogueKind): void {
-    if (this.#refreshing.has(kind)) {
-      this.#announced.add(kind);
-      return;
-    }
-    const waitMs = (this.#notBeforeMs.get(kind) ?? 0) - performance.now();
-    const listAgain = () => this.#inBackground(this.#refresh(kind, undefined, true));
-    if (waitMs <= 0) listAgain();
-    else if (!this.#pauses.has(kind)) {
-      const onEnd = () => {
-        this.#pauses.delete(kind);
-        listAgain();
-      };
-      this.#pauses.set(kind, setTimeout(onEnd, waitMs).unref());
-    }
-  }
-
-  async #list(kind: CatalogueKind, signal: AbortSignal | undefined): Promise<void> {
-    const { connection } = this;
-    const { method, key, capability } = LISTS[kind];
-    let items: readonly Definition[] = [];
-    let failure: TrunklineError | undefined;
-    try {
-      if (connection.capabilities[capability] !== undefined) {
-        items = await connection.listAll(method, key, signal ? { signal } : {}).catch(async (error: unknown) => {
-          // Opening a new session lists the tools, so listing the tools must not wait for a new session.
-          if (!isSessionExpired(error) || kind === "tools") throw error;
-          await connection.request({ method, params: {} });
-          return await connection.listAll(method, key);
-        });
-      }
-    } catch (error) {
-      // The capability `resources` does not promise templates: many servers do not know the method.
-      const hasNone = kind === "templates" && isMethodNotFound(error);
-      failure = hasNone ? undefined : toTrunklineError(error);
-      // Some servers accept every connection and require a sign-in only for listing tools. They do not count as
-      // connected.
-      if (kind === "tools" && signal !== undefined && isTrunklineError(failure, "AUTH_REQUIRED")) throw failure;
-      if (failure !== undefined && !isTrunklineError(failure, "ABORTED")) {
-        this.#options.logger.warn("list failed", { server: this.name, method, error: failure });
-      }
-    }
-    // A list that could not be read says nothing about the definitions.
-    const isPinned = failure === undefined && connection.capabilities[capability] !== undefined;
-    await this.#offer(kind, items, isPinned);
-    if (failure === undefined) this.#failures.delete(kind);
-    else this.#failures.set(kind, failure);
-    if (connection.state === "connected") this.#options.onCatalogue(kind);
-  }
-
-  /** Compares a list with the pinned definitions, and makes the accepted part of it the current list. */
-  async #offer(kind: CatalogueKind, items: readonly Definition[], isPinned = true): Promise<void> {
-    let fingerprint = kind === "templates" ? "" : contentIdOf(JSON.stringify(items));
-    let offered = items;
-    if (isPinned && (kind === "tools" || kind === "prompts")) {
-      offered = await this.#options.pins.check(kind, items, fingerprint);
-      this.#listed.set(kind, items);
-      if (offered.length !== items.length) fingerprint = contentIdOf(JSON.stringify(offered));
-    }
-    this.#lists.set(kind, offered);
-    this.#fingerprints.set(kind, fingerprint);
-    if (kind !== "tools") return;
-    const { tools } = this.connection.definition;
-    this.#tools = this.#usable(
-      offered.flatMap((raw) => toSourcedTool(this.name, raw) ?? []).filter(({ tool }) => isAllowed(tool, tools)),
-    );
-    // Of several tools with one name, the first counts.
-    this.#toolsByName = new Map(this.#tools.map((tool) => [tool.tool, tool] as const).reverse());
-  }
-
-  /** Filters out tools whose header declarations violate the specification. */
-  #usable(tools: readonly SourcedTool[]): readonly SourcedTool[] {
-    const remarks: string[] = [];
-    const usable = tools.filter(({ tool, inputSchema }) => {
-      const read = this.#hasParamHeaders ? readParamHeaders(inputSchema) : undefined;
-      if (read?.problem === undefined) return true;
-      remarks.push(`Server "${this.name}" has a tool "${tool}" that cannot be used: ${read.problem}.`);
-      this.#options.logger.warn("tool skipped", { server: this.name, tool, reason: read.problem });
-      return false;
-    });
-    this.#remarks = remarks;
-    return usable;
-  }
-
-  #inBackground(work: Promise<void>): void {
-    const kept = work.catch((error: unknown) =>
-      this.#options.logger.debug("background work failed", { server: this.name, error }),
-    );
-    this.#background.add(kept);
-    void kept.finally(() => this.#background.delete(kept));
-  }
-}
-
-/** Whether the configuration allows a tool. Denied tools stay out even if they are also allowed. */
-function isAllowed(tool: string, filter: ToolFilter | undefined): boolean {
-  if (filter === undefined) return true;
-  if (filter.deny?.some((glob) => matchesGlob(glob, tool))) return false;
-  return filter.allow === undefined || filter.allow.some((glob) => matchesGlob(glob, tool));
-}
-
-function isMethodNotFound(error: unknown): boolean {
-  return isTrunklineError(error, "UPSTREAM") && error.data?.code === RPC_CODES.methodNotFound;
 }

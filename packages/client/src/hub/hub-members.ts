@@ -93,7 +93,7 @@ export class HubMembers implements Iterable<HubMember> {
         .filter(({ connection }) => isConnectable(connection.state))
         .map(async (member) => {
           await this.tryConnect(member, signal);
-          await member.settled();
+          await member.lists.settled();
         }),
     );
   }
@@ -107,7 +107,7 @@ export class HubMembers implements Iterable<HubMember> {
 
   /** The tools of all connected servers, sorted by server, in the order each server lists them. */
   tools(): SourcedTool[] {
-    return this.sorted().flatMap((member) => member.tools);
+    return this.sorted().flatMap((member) => member.lists.tools);
   }
 
   /** The name table, cached until {@link toolsChanged}. */
@@ -170,9 +170,9 @@ export class HubMembers implements Iterable<HubMember> {
     try {
       tool = this.names().resolve(name);
     } catch (error) {
-      const holding = this.sorted().filter(({ isHolding }) => isHolding);
+      const holding = this.sorted().filter(({ lists }) => lists.isHolding);
       if (!isTrunklineError(error, "TOOL_NOT_FOUND") || holding.length === 0) throw error;
-      await Promise.all(holding.map((member) => member.recheckHeld()));
+      await Promise.all(holding.map((member) => member.lists.recheckHeld()));
       this.#throwIfHeld(name, holding);
       // It may have been approved just now.
       tool = this.names().resolve(name);
@@ -201,18 +201,18 @@ export class HubMembers implements Iterable<HubMember> {
 
   /** The tools of a server that is not connected, as it listed them last. */
   #knownOf(member: HubMember): readonly ToolKey[] {
-    return member.lastTools.length > 0 ? member.lastTools : (this.#known.get(member.name) ?? []);
+    return member.lists.lastTools.length > 0 ? member.lists.lastTools : (this.#known.get(member.name) ?? []);
   }
 
   #throwIfHeld(name: string, holding: readonly HubMember[]): void {
-    const held = holding.flatMap((member) => member.held).filter(({ kind }) => kind === "tools");
+    const held = holding.flatMap((member) => member.lists.held).filter(({ kind }) => kind === "tools");
     const found = new ToolNames(held.map((item) => ({ ...item, tool: item.name }))).named(name);
     if (found[0] !== undefined) throw heldError(found[0]);
   }
 
   /** The tools that all servers are known to have, connected or not, and those they used to have. */
   async knownTools(): Promise<readonly KnownTool[]> {
-    return (await Promise.all(this.#candidates().map((member) => member.knownTools()))).flat();
+    return (await Promise.all(this.#candidates().map((member) => member.lists.knownTools()))).flat();
   }
 
   /** Servers that can have tools: neither disabled nor unapproved. */
@@ -236,7 +236,7 @@ export class HubMembers implements Iterable<HubMember> {
     if (missing.length === 0) return;
     await Promise.all(
       missing.map(async (member) => {
-        const known = await member.knownTools();
+        const known = await member.lists.knownTools();
         this.#known.set(
           member.name,
           known.filter(({ gone }) => gone !== true),
@@ -249,7 +249,7 @@ export class HubMembers implements Iterable<HubMember> {
   /** Computes one fingerprint per kind of list, which changes when the servers' lists change. */
   fingerprints(): CatalogueFingerprints {
     const members = this.sorted();
-    const of = (kind: ListKind) => members.map((member) => `${member.name}:${member.fingerprintOf(kind)}`).join();
+    const of = (kind: ListKind) => members.map((member) => `${member.name}:${member.lists.fingerprintOf(kind)}`).join();
     return { tools: of("tools"), prompts: of("prompts"), resources: of("resources") };
   }
 

@@ -5,6 +5,7 @@ import type { AskPolicy } from "../channel/in-flight.js";
 import type { ClientInfo } from "../connection/connection-options.js";
 import type { TaskWish } from "../connection/task-calls.js";
 import type { ToolKey } from "../names/name-styles.js";
+import type { ConnectionPool } from "../pool/connection-pool.js";
 import type { CatalogueListener } from "./hub-events.js";
 
 /** Everything is optional. By default the hub is silent and cannot ask the user anything. */
@@ -63,6 +64,15 @@ export interface HubOptions {
   signInTimeoutMs?: number;
   /** The https URL of the program's client-id metadata document, if it has one. */
   clientMetadataUrl?: string;
+  /**
+   * Connections to share with other hubs of this process. Closing the hub leaves them to the pool. Default: the hub has
+   * its own.
+   */
+  connections?: ConnectionPool;
+  /** With `connections`: servers shared by workspace are shared by hubs with the same one. Default: the folder. */
+  workspace?: string;
+  /** With `connections`: the hub's name in the status of the pool. */
+  label?: string;
   /** Called when the tools, resources or prompts of a server have changed. */
   onCatalogChanged?: CatalogueListener;
   /** Called when the state of a server has changed. */

@@ -9,8 +9,9 @@ import {
   toResource,
   toTemplate,
 } from "./catalogue-items.js";
-import type { CatalogueKind, HubMember } from "./hub-member.js";
+import type { HubMember } from "./hub-member.js";
 import type { HubMembers } from "./hub-members.js";
+import type { CatalogueKind } from "./member-lists.js";
 
 /** Which part of a catalogue to return. */
 export interface ListOptions {
@@ -171,7 +172,7 @@ export class HubRequests {
   ): Promise<T[]> {
     const how = { refresh, signal };
     const items = async (member: HubMember) =>
-      (await member.list(kind, how)).flatMap((raw) => read(member.name, raw) ?? []);
+      (await member.lists.list(kind, how)).flatMap((raw) => read(member.name, raw) ?? []);
     if (server !== undefined) return await items(this.#members.get(server));
     const members = await this.#members.connected(signal);
     // A server that cannot list does not affect the others; its member has logged the failure.
@@ -192,7 +193,7 @@ export class HubRequests {
     { member, uri, signal }: { member: HubMember; uri: string; signal: AbortSignal | undefined },
   ): Promise<unknown> {
     if (!isTrunklineError(error, "UPSTREAM") || !RESOURCE_NOT_FOUND_CODES.has(error.data?.code)) return error;
-    const known = (await member.list("resources", { refresh: false, signal }).catch(() => [])).flatMap(
+    const known = (await member.lists.list("resources", { refresh: false, signal }).catch(() => [])).flatMap(
       (raw) => toResource(member.name, raw)?.uri ?? [],
     );
     // In the modern era, bad parameters have the same code; for a listed resource it cannot mean "not found".

@@ -34,7 +34,8 @@ export interface ServerStatus {
 }
 
 export function statusOf(member: HubMember, redactor: Redactor): ServerStatus {
-  const { connection, tools, toolsError } = member;
+  const { connection, lists } = member;
+  const { tools, toolsError } = lists;
   const { definition, state, error, revision, serverInfo, connectedAtMs, roundTripMs, tookMs, pid } = connection;
   const live = state === "connected";
   return {
@@ -44,8 +45,8 @@ export function statusOf(member: HubMember, redactor: Redactor): ServerStatus {
     ...(error === undefined ? {} : { error: redactedError(error, redactor) }),
     ...(live && toolsError !== undefined ? { toolsError: redactedError(toolsError, redactor) } : {}),
     toolCount: tools.length,
-    resourceCount: member.count("resources"),
-    promptCount: member.count("prompts"),
+    resourceCount: member.lists.count("resources"),
+    promptCount: member.lists.count("prompts"),
     ...(live && connectedAtMs !== undefined ? { connectedAt: new Date(connectedAtMs).toISOString() } : {}),
     ...(live && revision !== undefined ? { revision } : {}),
     ...(live && serverInfo !== undefined ? { serverInfo } : {}),
@@ -78,11 +79,11 @@ export function warningsOf(
           : [{ message: problem.message, server: name, ...(problem.hint === undefined ? {} : { hint: problem.hint }) }],
       ),
     );
-  const leftOut = members.flatMap(({ name, remarks: own }) =>
-    own.map((message) => ({ message: redactor.text(message), server: name })),
+  const leftOut = members.flatMap(({ name, lists }) =>
+    lists.remarks.map((message) => ({ message: redactor.text(message), server: name })),
   );
   const held = members.flatMap((member) =>
-    member.held.map((item) => {
+    member.lists.held.map((item) => {
       const { message, hint } = redactedError(heldError(item), redactor);
       return { message, server: member.name, ...(hint === undefined ? {} : { hint }) };
     }),
@@ -118,7 +119,7 @@ function redactedCause(cause: unknown, redactor: Redactor, depth = 0): unknown {
 const MAX_CAUSES = 8;
 
 /** Secrets are always hidden in their own field, however short. */
-function hideValues(definition: ServerDefinition): ServerDefinition {
+function hideValues({ secretReferences: _, ...definition }: ServerDefinition): ServerDefinition {
   const hide = (values: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.keys(values).map((key) => [key, REDACTED]));
   return definition.type === "stdio"

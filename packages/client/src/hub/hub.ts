@@ -18,7 +18,10 @@ import { SIGN_IN_TIMEOUT_MS } from "../auth/sign-in.js";
 import { SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
 import { type Channel, partyOf, type Root, runWithChannel } from "../channel/channel.js";
 import type { LoadedConfig, ServerDefinition } from "../config/loaded-config.js";
+import { Connection } from "../connection/connection.js";
+import type { ConnectionOptions } from "../connection/connection-options.js";
 import { inheritedEnvironment } from "../connection/server-environment.js";
+import type { ServerLink } from "../connection/server-link.js";
 import { type ToolKey, toolNamePrefix } from "../names/name-styles.js";
 import type { ToolNames } from "../names/names-table.js";
 import { type HeldEntry, ServerPins } from "../pins/server-pins.js";
@@ -116,20 +119,21 @@ export class Hub implements ToolSource, AsyncDisposable {
    * reasons.
    */
   held(): readonly HeldEntry[] {
-    return this.#members.sorted().flatMap((member) => member.held);
+    return this.#members.sorted().flatMap((member) => member.lists.held);
   }
 
   /** Looks whether held definitions were approved in another process. Does nothing if none is held. */
   async recheckHeld(): Promise<void> {
-    const holding = this.#members.sorted().filter(({ isHolding }) => isHolding);
-    await Promise.all(holding.map((member) => member.recheckHeld()));
+    const holding = this.#members.sorted().filter(({ lists }) => lists.isHolding);
+    await Promise.all(holding.map((member) => member.lists.recheckHeld()));
   }
 
   /** Accepts a held definition: ask a person first. Without a kind, accepts the tool or prompt with this name. */
   async approve(server: string, name: string): Promise<void> {
     this.#requireOpen();
     const member = this.#members.get(server);
-    for (const { kind } of member.held.filter((item) => item.name === name)) await member.approve(kind, [name]);
+    for (const { kind } of member.lists.held.filter((item) => item.name === name))
+      await member.lists.approve(kind, [name]);
   }
 
   /** The current table of tools and their names. */
@@ -201,12 +205,12 @@ export class Hub implements ToolSource, AsyncDisposable {
     args: Record<string, unknown>,
     options: HubCallOptions = {},
   ): Promise<ToolCallResult> {
-    const { askPolicy } = this.#options;
+    const isDedicated = this.#isDedicated(server);
     // With dedicated connections, the large fields of a result would end with the connection.
-    const accepted = askPolicy === "isolate" && options.acceptLarge ? { ...options, acceptLarge: false } : options;
+    const accepted = isDedicated && options.acceptLarge ? { ...options, acceptLarge: false } : options;
     const call = () => this.#redacting(() => this.#members.get(server).call(tool, args, accepted));
     // A channel's dedicated connections are closed when its last scope ends, so the call needs a scope.
-    return await this.#held(options.channel, call);
+    return isDedicated ? await this.#held(options.channel, call) : await call();
   }
 
   /**
@@ -216,6 +220,22 @@ export class Hub implements ToolSource, AsyncDisposable {
    */
   async authenticate(server: string, signal?: AbortSignal): Promise<"completed" | "cancelled"> {
     return await this.#redacting(() => this.#members.get(server).connection.authenticate(signal));
+  }
+
+  /**
+   * Starts a server again: a new process or a new session, for every hub that shares it. Requests in flight fail. A
+   * server that is not connected is connected. Rejects if that fails.
+   */
+  async restart(server: string, signal?: AbortSignal): Promise<void> {
+    await this.#redacting(() => this.#members.get(server).restart(signal));
+  }
+
+  /**
+   * Stops a server until its next call, for every hub that shares it. Requests in flight fail. Its tools stay listed.
+   * Does nothing if it is not connected.
+   */
+  async stop(server: string): Promise<void> {
+    await this.#redacting(() => this.#members.get(server).stop());
   }
 
   /** The resources of one server, or of all that can be connected. */
@@ -310,12 +330,12 @@ export class Hub implements ToolSource, AsyncDisposable {
     options: ToolCallOptions & Pick<HubCallOptions, "channel"> = {},
   ): Promise<Record<string, unknown>> {
     const request = () => this.#redacting(() => this.#members.get(server).request({ method, params }, options));
-    return await this.#held(options.channel, request);
+    return this.#isDedicated(server) ? await this.#held(options.channel, request) : await request();
   }
 
   /**
-   * Runs `work` with a channel in scope: questions from servers during its calls reach only this channel. With the
-   * policy `isolate`, the connections opened for its party are closed when its last scope ends.
+   * Runs `work` with a channel in scope: questions from servers during its calls reach only this channel. Connections
+   * opened for its party alone (the policy `isolate`, `"share": "client"`) are closed when its last scope ends.
    */
   async withChannel<T>(channel: Channel, work: () => Promise<T>): Promise<T> {
     const release = this.holdChannel(channel);
@@ -327,8 +347,8 @@ export class Hub implements ToolSource, AsyncDisposable {
   }
 
   /**
-   * Keeps the connections that the policy `isolate` opens for the channel's party, until the returned function is called.
-   * Unlike `withChannel`, it puts no channel in scope: calls name theirs.
+   * Keeps the connections of the channel's party alone (the policy `isolate`, `"share": "client"`) until the returned
+   * function is called. Unlike `withChannel`, it puts no channel in scope: calls name theirs.
    */
   holdChannel(channel: Channel): () => Promise<void> {
     const party = partyOf(channel) ?? channel;
@@ -341,14 +361,20 @@ export class Hub implements ToolSource, AsyncDisposable {
       if (left > 0) this.#scopes.set(party, left);
       else {
         this.#scopes.delete(party);
-        if (this.#options.askPolicy === "isolate")
-          await Promise.all([...this.#members].map((member) => member.release(party)));
+        const members = [...this.#members].filter(({ name }) => this.#isDedicated(name));
+        for (const { connection } of this.#members) connection.forget(party);
+        await Promise.all(members.map((member) => member.release(party)));
       }
     };
   }
 
+  /** Whether parties may have their own connections to a server. */
+  #isDedicated(server: string): boolean {
+    return this.#options.askPolicy === "isolate" || this.#members.find(server)?.isPerParty === true;
+  }
+
   async #held<T>(channel: Channel | undefined, work: () => Promise<T>): Promise<T> {
-    if (channel === undefined || this.#options.askPolicy !== "isolate") return await work();
+    if (channel === undefined) return await work();
     const release = this.holdChannel(channel);
     try {
       return await work();
@@ -360,10 +386,7 @@ export class Hub implements ToolSource, AsyncDisposable {
   /** Changes the folders servers may work in, and notifies them. */
   async setRoots(roots: readonly Root[] | undefined): Promise<void> {
     this.#roots = roots;
-    const live = [...this.#members].filter(
-      ({ connection }) => connection.state === "connected" && connection.era === "legacy",
-    );
-    await Promise.all(live.map(({ connection }) => connection.notify("notifications/roots/list_changed")));
+    await Promise.all([...this.#members].map(({ connection }) => connection.rootsChanged()));
   }
 
   /** Applies a changed configuration. Only servers that changed are closed and started. */
@@ -447,6 +470,7 @@ export class Hub implements ToolSource, AsyncDisposable {
         others: () => this.#members.knownTools(),
         onNews: (news) => this.#events.defined(definition.name, news),
       }),
+      link: (server, connecting, isolated) => this.#link(server, connecting, isolated),
       logger: this.#logger,
       env: env ?? inheritedEnvironment(),
       places: {
@@ -489,6 +513,17 @@ export class Hub implements ToolSource, AsyncDisposable {
       },
     });
     return member;
+  }
+
+  /** Connects a server: in the pool if there is one and the server can be started. */
+  #link(definition: ServerDefinition, options: ConnectionOptions, isolated: boolean): ServerLink {
+    const { connections, workspace = this.#config.workspaceFolder, label } = this.#options;
+    const canStart = definition.trusted && !definition.disabled && definition.unusable === undefined;
+    if (connections === undefined || !canStart) return new Connection(definition, options);
+    const text = JSON.stringify(definition);
+    // Another hub may have read the same value from where no one can see that it is a secret.
+    const secrets = this.#config.secrets.filter((secret) => text.includes(JSON.stringify(secret).slice(1, -1)));
+    return connections.link(definition, options, { isolated, workspace, label, secrets });
   }
 
   /** Rethrows failures as redacted `TrunklineError`s. A closed hub does nothing, whatever it is asked for. */

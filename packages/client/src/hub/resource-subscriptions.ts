@@ -2,8 +2,8 @@
 // session or a changed entry, its subscriptions are restored, and the listeners are notified that they may have missed
 // changes.
 import { type Logger, messageOf, sleep, TrunklineError } from "@trunkline/core";
-import type { Connection } from "../connection/connection.js";
-import type { Subscription } from "../connection/subscriptions.js";
+import type { ServerLink } from "../connection/server-link.js";
+import { isWithinResource, type Subscription } from "../connection/subscriptions.js";
 
 /** A subscribed resource has changed. */
 export interface ResourceUpdate {
@@ -21,7 +21,7 @@ export type ResourceListener = (update: ResourceUpdate) => void;
 interface SubscriptionsOptions {
   logger: Logger;
   /** A server's current connection; undefined if the server is no longer configured. */
-  connection: (server: string) => Connection | undefined;
+  connection: (server: string) => ServerLink | undefined;
 }
 
 /** Delays before an ended stream is reopened; the last one repeats. */
@@ -74,7 +74,7 @@ class ServerSubscriptions {
   readonly #established = new Set<string>();
   /** Modern servers: the stream that carries the changes. */
   #stream: Subscription | undefined;
-  #connection: Connection | undefined;
+  #connection: ServerLink | undefined;
   /** Serializes changes: two at a time could undo each other. */
   #work: Promise<void> = Promise.resolve();
 
@@ -115,7 +115,7 @@ class ServerSubscriptions {
 
   tell(uri: string, { restored = false } = {}): void {
     for (const [subscribed, listeners] of this.#listeners) {
-      if (!isWithin(uri, subscribed)) continue;
+      if (!isWithinResource(uri, subscribed)) continue;
       for (const listener of listeners) {
         try {
           listener({ server: this.#server, uri, restored });
@@ -158,24 +158,24 @@ class ServerSubscriptions {
     else await this.#resubscribe(connection, wanted, signal);
   }
 
-  async #resubscribe(connection: Connection, wanted: ReadonlySet<string>, signal?: AbortSignal): Promise<void> {
+  async #resubscribe(connection: ServerLink, wanted: ReadonlySet<string>, signal?: AbortSignal): Promise<void> {
     const options = signal === undefined ? {} : { signal };
     for (const uri of wanted) {
       if (this.#established.has(uri)) continue;
-      await connection.request({ method: "resources/subscribe", params: { uri } }, options);
+      await connection.subscribe(uri, options);
       this.#established.add(uri);
     }
     for (const uri of [...this.#established]) {
       if (wanted.has(uri)) continue;
       this.#established.delete(uri);
-      await connection.request({ method: "resources/unsubscribe", params: { uri } }, options);
+      await connection.unsubscribe(uri, options);
     }
   }
 
   /**
    * A modern subscription is one stream for a fixed set of resources. Opens the new stream before closing the old one.
    */
-  async #relisten(connection: Connection, wanted: ReadonlySet<string>, signal?: AbortSignal): Promise<void> {
+  async #relisten(connection: ServerLink, wanted: ReadonlySet<string>, signal?: AbortSignal): Promise<void> {
     const old = this.#stream;
     this.#stream = undefined;
     if (wanted.size > 0) {
@@ -191,7 +191,7 @@ class ServerSubscriptions {
   }
 
   /** If the server is gone, the next connection restores the subscriptions; if only the stream is gone, we do. */
-  #onStreamEnd(connection: Connection): void {
+  #onStreamEnd(connection: ServerLink): void {
     this.#forget();
     const { signal } = this.#lifetime;
     const attempt = async (number: number): Promise<void> => {
@@ -228,16 +228,10 @@ class ServerSubscriptions {
   }
 }
 
-function requireSubscriptions(server: string, connection: Connection): void {
+function requireSubscriptions(server: string, connection: ServerLink): void {
   const resources = connection.capabilities.resources as { subscribe?: unknown } | undefined;
   if (resources?.subscribe === true) return;
   throw new TrunklineError("PROTOCOL", `Server "${server}" does not support resource subscriptions.`, {
     hint: "Read the resource when you need it.",
   });
-}
-
-/** Whether a resource is the subscribed one or below it. */
-function isWithin(uri: string, subscribed: string): boolean {
-  if (uri === subscribed) return true;
-  return uri.startsWith(subscribed) && (subscribed.endsWith("/") || /^[/?#]/.test(uri.slice(subscribed.length)));
 }

@@ -16,11 +16,11 @@ export function diffDefinitions(before: Definition | undefined, after: Definitio
   for (const field of new Set([...old.keys(), ...fresh.keys()])) {
     const [was, is] = [old.get(field), fresh.get(field)];
     if (was === is) continue;
+    // A server decides how many lines there are: neither a search in a list per line, nor a spread into arguments.
     const [oldLines, newLines] = [linesOf(was), linesOf(is)];
-    lines.push(
-      ...oldLines.filter((text) => !newLines.includes(text)).map((text) => ({ sign: "-" as const, field, text })),
-      ...newLines.filter((text) => !oldLines.includes(text)).map((text) => ({ sign: "+" as const, field, text })),
-    );
+    const [inOld, inNew] = [new Set(oldLines), new Set(newLines)];
+    for (const text of oldLines) if (!inNew.has(text)) lines.push({ sign: "-", field, text });
+    for (const text of newLines) if (!inOld.has(text)) lines.push({ sign: "+", field, text });
   }
   return lines;
 }
@@ -37,8 +37,8 @@ function fieldsOf(definition: Definition): Map<string, string> {
       : isRecord(value)
         ? Object.entries(value).map(([key, each]) => ({ path: path === "" ? key : `${path}.${key}`, value: each }))
         : [];
-    if (inner.length > 0) open.push(...inner.reverse());
-    else fields.set(path, typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+    for (const each of inner.reverse()) open.push(each);
+    if (inner.length === 0) fields.set(path, typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
   }
   return fields;
 }

@@ -1,7 +1,7 @@
 // One file of pins per server in Trunkline's home. Several processes use it at once: whoever changes it reads it again
 // under a lock, so that no approval and no pin is lost.
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAbsent, isRecord, parseJson, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import { type HeldLock, withFileLock } from "../auth/file-lock.js";
@@ -51,7 +51,8 @@ export function pinPath(folder: string, { server, identity }: PinOwner): string 
 export async function readPins(path: string): Promise<{ state: PinState; owner: PinOwner; text: string } | undefined> {
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    // Small, and in Trunkline's own folder: four waits for a thread would take far longer.
+    text = readFileSync(path, "utf8");
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw error;

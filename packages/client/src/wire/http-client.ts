@@ -161,7 +161,7 @@ export class HttpClient {
 const CONNECTIONS = {
   headersTimeout: 0,
   bodyTimeout: 0,
-  // Servers may allow minutes, but a burst of calls must not leave its connections behind for so long.
+  // Some servers allow minutes, which would keep every connection of a burst of calls open that long.
   keepAliveMaxTimeout: 15_000,
 };
 

@@ -8,12 +8,25 @@ export const USES_PROCESS_GROUPS = platform() !== "win32";
 
 const living = new Set<number>();
 let exitHookInstalled = false;
+let listener: ProcessTreeListener | undefined;
+
+/** Is told about every tree, to write down what must be ended if this process is killed. */
+export interface ProcessTreeListener {
+  onStarted(leader: number): void;
+  onEnded(leader: number): void;
+}
+
+/** Sets the one listener of this process. */
+export function listenToProcessTrees(given: ProcessTreeListener | undefined): void {
+  listener = given;
+}
 
 /** Remembers a child process, so that its tree is killed if this process ends without closing it. */
 export function trackProcessTree(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined) return;
   living.add(pid);
+  listener?.onStarted(pid);
   if (exitHookInstalled) return;
   exitHookInstalled = true;
   // Runs on a normal exit and after an uncaught error; only synchronous work is possible here.
@@ -27,7 +40,7 @@ export function trackProcessTree(child: ChildProcess): void {
 
 /** Forgets a tree once it is completely gone. */
 export function forgetProcessTree(pid: number): void {
-  living.delete(pid);
+  if (living.delete(pid)) listener?.onEnded(pid);
 }
 
 /** Signals every process of the tree. A tree that is already gone is not an error. */

@@ -1,9 +1,13 @@
 // Two hundred calls from twenty channels at once: every question reaches the channel whose call caused it, and no other.
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer } from "../../../../test/servers/start.js";
 import {
   type AskPolicy,
   type ChannelAnswers,
+  ConnectionPool,
   createChannel,
   type Hub,
   openHub,
@@ -47,14 +51,15 @@ class Witness {
 
 const TOOLS = ["ask_form", "ask_sampling", "ask_roots", "ask_form", "ask_sampling"];
 
-/** Makes the calls of all channels at the same time, and collects the answers by tag. */
+/** Makes the calls of all channels at the same time, in turn on each of the hubs, and collects the answers by tag. */
 async function converse(
-  hub: Hub,
+  ...hubs: Hub[]
 ): Promise<{ witnesses: Witness[]; results: { tag: string; text: string; isError: boolean }[] }> {
   const witnesses = Array.from({ length: CHANNELS }, (_, index) => new Witness(index));
   const results = await Promise.all(
-    witnesses.map((witness) =>
-      hub.withChannel(createChannel(witness), () =>
+    witnesses.map((witness, at) => {
+      const hub = hubs[at % hubs.length] as Hub;
+      return hub.withChannel(createChannel(witness), () =>
         Promise.all(
           Array.from({ length: CALLS }, async (_, index) => {
             const tag = `${witness.name}/${index}`;
@@ -67,8 +72,8 @@ async function converse(
             return { tag, text, isError };
           }),
         ),
-      ),
-    ),
+      );
+    }),
   );
   return { witnesses, results: results.flat() };
 }
@@ -79,8 +84,8 @@ function open(server: ServerDefinition, askPolicy: AskPolicy = "serialize"): Pro
   return openHub(configOf(server), { answers, askPolicy });
 }
 
-async function expectEveryAnswerAtItsCaller(hub: Hub): Promise<void> {
-  const { witnesses, results } = await converse(hub);
+async function expectEveryAnswerAtItsCaller(...hubs: Hub[]): Promise<void> {
+  const { witnesses, results } = await converse(...hubs);
   expect(witnesses.flatMap(({ strays }) => strays)).toEqual([]);
   expect(witnesses.map(({ asked }) => asked)).toEqual(Array(CHANNELS).fill(CALLS));
   expect(results).toHaveLength(CHANNELS * CALLS);
@@ -138,6 +143,54 @@ describe("200 calls from 20 channels, each of which is asked something", () => {
     await using hub = await open(stdio("asking", ["--legacy-only"], { asks: false }));
     await expect(expectEveryAnswerAtItsCaller(hub)).rejects.toThrow();
   }, 90_000);
+});
+
+describe("200 calls from 20 channels of two hubs that share the server", () => {
+  const open = async (connections: ConnectionPool, server: ServerDefinition, workspace: string) => {
+    return await openHub(configOf({ ...server, share: "user" }), {
+      ...{ answers, connections, workspace },
+      // HTTP servers are only shared by hubs with the same sign-ins.
+      home: place,
+    });
+  };
+  let place: string;
+  beforeAll(() => {
+    place = mkdtempSync(join(tmpdir(), "trunkline-routing-"));
+  });
+  afterAll(() => rmSync(place, { recursive: true }));
+
+  it.each([
+    ["modern", []],
+    ["legacy", ["--legacy-only"]],
+  ])(
+    "get their own answers from a %s server over stdio",
+    async (_, args) => {
+      await using pool = new ConnectionPool();
+      const server = stdio("asking", args, { connectTimeoutMs: 60_000, ...(args.length > 0 ? { asks: true } : {}) });
+      await using one = await open(pool, server, "one");
+      await using two = await open(pool, server, "two");
+      expect(pool.servers()).toMatchObject([{ hubs: ["", ""], pid: one.status()[0]?.pid }]);
+      await expectEveryAnswerAtItsCaller(one, two);
+      expect(pool.servers()).toHaveLength(1);
+    },
+    120_000,
+  );
+
+  it.each([
+    ["modern", []],
+    ["legacy", ["--legacy-only"]],
+  ])(
+    "get their own answers from a %s server over Streamable HTTP",
+    async (_, args) => {
+      await using server = await startServer("asking", ["--http", ...args]);
+      await using pool = new ConnectionPool();
+      await using one = await open(pool, http("asking", server.url), "one");
+      await using two = await open(pool, http("asking", server.url), "two");
+      await expectEveryAnswerAtItsCaller(one, two);
+      expect(pool.servers()).toMatchObject([{ hubs: ["", ""] }]);
+    },
+    90_000,
+  );
 });
 
 describe("with one channel in flight", () => {

@@ -22,7 +22,7 @@ describe("the fingerprint of what a file would run", () => {
       "the order of servers and fields",
       { b: base.b, a: { env: { B: "2", A: "1" }, cwd: "sub", args: ["x.js"], command: "node" } },
     ],
-    ["disabled, timeouts and the like", { a: { ...base.a, disabled: true, timeout: 5 }, b: base.b }],
+    ["disabled, timeouts and the like", { a: { ...base.a, disabled: true, timeout: 5, idleStop: 60 }, b: base.b }],
     ["an entry that cannot be used", { ...base, c: { args: 1 } }],
   ])("does not depend on %s", async (_, changed) => {
     expect(await fingerprintOf(changed)).toBe(await fingerprintOf(base));
@@ -54,6 +54,7 @@ mcpServers:
     ["the name of a header", { ...base, b: { ...base.b, headers: { I: "1" } } }],
     ["the folder it runs in", { ...base, a: { ...base.a, cwd: "other" } }],
     ["an env file", { ...base, a: { ...base.a, envFile: "x.env" } }],
+    ["who shares the connection", { ...base, a: { ...base.a, share: "user" } }],
     ["a new server", { ...base, c: { command: "c", disabled: true } }],
   ])("changes with %s", async (_, changed) => {
     expect(await fingerprintOf(changed)).not.toBe(await fingerprintOf(base));

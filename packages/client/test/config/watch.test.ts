@@ -55,6 +55,17 @@ describe("watching the configuration", () => {
     await next;
   });
 
+  it("compares the files at once if asked to", async () => {
+    using place = new Place({ ".trunkline/mcp.json": { servers: {} } });
+    const seen = changes();
+    await using watch = watchConfig(await place.load(), { onChange: seen.onChange, debounceMs: 3_600_000 });
+    await watch.check();
+    expect(seen.count).toBe(0);
+    place.write(".trunkline/mcp.json", { servers: { a: { command: "c" } } });
+    await watch.check();
+    expect(seen.count).toBe(1);
+  });
+
   it("notices changes behind a link", async () => {
     using place = new Place();
     const target = place.write("elsewhere/mcp.json", { servers: {} });
