@@ -1,11 +1,12 @@
 // The service behind every endpoint: combines surface, prompts and resources.
-import type { Root } from "@trunkline/client";
+import type { Root, ToolKey } from "@trunkline/client";
 import { isRecord, LOCAL_PRINCIPAL, type Logger, messageOf } from "@trunkline/core";
 import { isLogLevel, JsonBytes, RPC_CODES, RpcError } from "@trunkline/protocol";
 import { complete } from "./completions.js";
 import { createCompositeTools, echoTool } from "./composite/composite-tools.js";
 import { type Backends, storeFor } from "./interfaces/backends.js";
-import type { Caller, Exchange } from "./interfaces/exchange.js";
+import type { CallRecorder } from "./interfaces/call-recorder.js";
+import { type AskThrough, type Caller, type Exchange, withAskThrough } from "./interfaces/exchange.js";
 import type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./interfaces/mcp-service.js";
 import type { Params } from "./interfaces/operation.js";
 import type { ServedTool, ToolResult } from "./interfaces/served-tool.js";
@@ -26,6 +27,7 @@ import { ListAccount } from "./surface/list-account.js";
 import { createMeasure } from "./surface/measure-tools.js";
 import { serverLines } from "./surface/server-lines.js";
 import type { SurfaceDecision, SurfaceSettings } from "./surface/surface-decision.js";
+import type { KnownServer } from "./upstreams/kept-tools.js";
 import { UpstreamCallers } from "./upstreams/upstream-callers.js";
 import { type DefinitionNews, Upstreams } from "./upstreams/upstreams.js";
 
@@ -62,6 +64,10 @@ export interface ServiceOptions extends AccessOptions {
   readonly usage?: ToolUsage | undefined;
   /** How long `find` may wait for tools to be indexed by meaning. Default 0: they are indexed in the background. */
   readonly findWaitMs?: number | undefined;
+  /** Takes part in questions to clients. Default: only the client is asked. */
+  readonly askThrough?: AskThrough | undefined;
+  /** Keeps the arguments and results of calls while a person wants to see them. Default: nothing is kept. */
+  readonly recorder?: CallRecorder | undefined;
 }
 
 /** A service. Closing it does not close its backends. */
@@ -72,8 +78,22 @@ export interface Service extends McpService, AsyncDisposable {
    */
   start(options?: { signal?: AbortSignal }): Promise<void>;
   canonicalArguments: NonNullable<McpService["canonicalArguments"]>;
+  /**
+   * Whether a call that may have run already can be made again, because its tool says that it changes nothing, or
+   * nothing more the second time. Connects servers if the tool is not known yet.
+   */
+  isRepeatable(tool: string, options: { signal: AbortSignal }): Promise<boolean>;
   /** What the surface `auto` would list for a client, for people to see; undefined on any other surface. */
   previewSurface(caller: Pick<Caller, "name" | "capabilities" | "principal">): Promise<SurfacePreview | undefined>;
+  /**
+   * Calls a tool of a server, on every surface and whatever clients call it. The result is as the protocol defines it,
+   * with `JsonBytes` for large fields. Rejects with an `RpcError` if there is no such tool.
+   */
+  callTool(key: ToolKey, args: Readonly<Record<string, unknown>>, exchange: Exchange): Promise<ToolResult>;
+  /** Every server with its tools, current or from its last connection. Connects nothing. */
+  knownServers(): Promise<readonly KnownServer[]>;
+  /** Which of these operations the policy denies. */
+  denials(operations: readonly string[]): Promise<readonly boolean[]>;
   /** Stops reporting changes and releases the state of all callers. Idempotent. */
   close(): Promise<void>;
 }
@@ -102,7 +122,10 @@ class TrunklineService implements Service {
   readonly #listed: readonly ServedTool[];
   /** Our own tools, including the one that may not be listed. */
   readonly #own: ReadonlyMap<string, ServedTool>;
+  readonly #tools: DirectSurface;
+  /** The same, if the surface has every tool under a name of its own. */
   readonly #direct: DirectSurface | undefined;
+  readonly #isDenied: ReturnType<typeof createDenials>;
   readonly #auto: AutoSurface | undefined;
   readonly #names: ToolNaming;
   /** The same for every client, except on the surface `auto`. */
@@ -150,6 +173,7 @@ class TrunklineService implements Service {
       serverNames,
       denialHint: options.denialHint,
       log: this.#log,
+      recorder: options.recorder,
       onOutcome: ({ server, name }, { blocks, isError }, { exchange }) => {
         if (server === undefined) return;
         this.#resources.routes.note(server, blocks);
@@ -171,30 +195,32 @@ class TrunklineService implements Service {
     this.#own = new Map([...composite, echoTool].map((tool) => [tool.definition.name, tool]));
     const own = this.#listed.map(({ definition }) => definition);
     this.#ownDefinitions = own;
-    if (surface !== "composite") {
-      this.#direct = new DirectSurface({
-        upstreams: this.#upstreams,
-        names,
-        remembers: surface === "auto",
-        spill: surface === "auto" && options.spill !== false ? store : undefined,
-        reserved: new Set(this.#own.keys()),
-        run,
-        log: this.#log,
-        logger,
-        onResult: (server, { content }) => {
-          this.#resources.routes.note(server, content instanceof JsonBytes ? linksIn(content) : content);
-          if (account !== undefined) countText(account, content);
-        },
-      });
-    }
+    const tools = new DirectSurface({
+      upstreams: this.#upstreams,
+      names,
+      remembers: surface === "auto",
+      spill: surface === "auto" && options.spill !== false ? store : undefined,
+      reserved: new Set(this.#own.keys()),
+      run,
+      log: this.#log,
+      logger,
+      onResult: (server, { content }, { isForPerson }) => {
+        this.#resources.routes.note(server, content instanceof JsonBytes ? linksIn(content) : content);
+        if (account !== undefined && isForPerson !== true) countText(account, content);
+      },
+    });
+    this.#tools = tools;
+    this.#direct = surface === "composite" ? undefined : tools;
+    this.#isDenied = createDenials({ policies, serverNames });
     if (this.#direct !== undefined && surface === "auto") {
       const { surfaceSettings: settings, usage } = options;
-      const isDenied = createDenials({ policies, serverNames });
+      const isDenied = this.#isDenied;
       const servers = () => this.#upstreams.servers();
       this.#auto = new AutoSurface({
         direct: this.#direct,
         own,
         servers,
+        refresh: () => this.#upstreams.refresh(),
         settings,
         isDenied,
         serverNames,
@@ -255,9 +281,29 @@ class TrunklineService implements Service {
     if (collisions.length > 0) throw collisionError(collisions);
   }
 
-  handle(method: string, params: Raw, exchange: Exchange): Promise<Raw> {
-    if (exchange.caller.lasting) this.#callers.hold(exchange);
+  handle(method: string, params: Raw, given: Exchange): Promise<Raw> {
+    const exchange = this.#begun(given);
     return method === "tools/call" ? this.#call(params, exchange) : this.#answer(method, params, exchange);
+  }
+
+  callTool(key: ToolKey, args: Raw, given: Exchange): Promise<ToolResult> {
+    return this.#tools.callTool(key, args, this.#begun(given));
+  }
+
+  async knownServers(): Promise<readonly KnownServer[]> {
+    await this.#upstreams.refresh();
+    return await this.#upstreams.servers();
+  }
+
+  async denials(operations: readonly string[]): Promise<readonly boolean[]> {
+    return await this.#isDenied(operations);
+  }
+
+  #begun(given: Exchange): Exchange {
+    const { askThrough } = this.#options;
+    const exchange = askThrough === undefined ? given : withAskThrough(given, askThrough);
+    if (exchange.caller.lasting) this.#callers.hold(exchange);
+    return exchange;
   }
 
   async #answer(method: string, params: Raw, exchange: Exchange): Promise<Raw> {
@@ -294,6 +340,13 @@ class TrunklineService implements Service {
     return isRecord(definition?.inputSchema) ? definition.inputSchema : undefined;
   }
 
+  async isRepeatable(tool: string, { signal }: { signal: AbortSignal }): Promise<boolean> {
+    const known = () => this.#own.get(tool)?.definition ?? this.#direct?.definition(tool);
+    if (known() === undefined) await this.#direct?.list(signal);
+    const annotations = known()?.annotations;
+    return isRecord(annotations) && (annotations.readOnlyHint === true || annotations.idempotentHint === true);
+  }
+
   async canonicalArguments(tool: string, args: Raw, options: { signal: AbortSignal }): Promise<Raw> {
     return (await this.#own.get(tool)?.canonical?.(args, options)) ?? args;
   }
@@ -326,7 +379,13 @@ class TrunklineService implements Service {
   async release(caller: Caller): Promise<void> {
     this.#auto?.release(caller);
     this.#lists?.release(caller);
-    for (const outcome of await Promise.allSettled([this.#callers.release(caller), this.#registry.release(caller)])) {
+    const { account } = this.#options;
+    const releasing = [
+      this.#callers.release(caller),
+      this.#registry.release(caller),
+      ...(caller.lasting ? [account?.settle?.()] : []),
+    ];
+    for (const outcome of await Promise.allSettled(releasing)) {
       if (outcome.status === "rejected")
         this.#options.logger.warn("cannot release a caller's state", { error: messageOf(outcome.reason) });
     }

@@ -26,8 +26,12 @@ interface FitResultOptions {
   /** Opens the store for what does not fit; undefined if nothing is stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
   readonly now: () => number;
+  readonly isForPerson?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** An answer for a person is sent whole up to this size. */
+const PERSON_BYTES = 8 * 1024 * 1024;
 
 interface FittedResult extends FittedAnswer {
   /** The blocks sent in addition to the text, if the answer has any. */
@@ -42,6 +46,8 @@ export async function fitResult(answer: UnfittedAnswer, options: FitResultOption
     const hasBlocks = answer.blocks?.some((blocks) => blocks.length > 0) === true;
     const beside = hasBlocks ? await besideText(answer, maxTokens, options) : undefined;
     const notes = answer.parts.map((_, index) => notesOf(beside?.listed[index]));
+    const whole = options.isForPerson === true ? wholeOf(answer, notes) : undefined;
+    if (whole !== undefined) return { ...whole, beside };
     const fitted = await fitAnswer({
       parts: answer.parts,
       frame: (values) => answer.frame(values, notes),
@@ -57,6 +63,16 @@ export async function fitResult(answer: UnfittedAnswer, options: FitResultOption
     for (const { value } of answer.parts) release(value);
     for (const blocks of answer.blocks ?? []) for (const block of blocks) release(block);
   }
+}
+
+/** The answer as it is; undefined if that is too large even for a person. */
+function wholeOf({ parts, frame }: UnfittedAnswer, notes: readonly BlockNotes[]): FittedAnswer | undefined {
+  if (parts.some(({ value }) => value instanceof LargeValue)) return undefined;
+  const value = frame(
+    parts.map((part) => part.value),
+    notes,
+  );
+  return jsonBytes(value, PERSON_BYTES) <= PERSON_BYTES ? { value, text: JSON.stringify(value) } : undefined;
 }
 
 function release(value: unknown): void {

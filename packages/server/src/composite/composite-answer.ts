@@ -43,8 +43,12 @@ export interface CompositeEnvironment {
   readonly store: () => Promise<ContentStore>;
   readonly account: TokenAccount | undefined;
   readonly spill: boolean;
+  /** Whether answers are for a person, and so not fitted into a budget of tokens. */
+  readonly isForPerson: boolean;
   readonly workspace: string;
   readonly clock: Clock;
+  /** The id that the journal has with each step of this call. */
+  readonly request: string;
 }
 
 /** Describes the result of a step: `value` is what the answer shows of its outcome. */
@@ -82,7 +86,13 @@ const MOST_WARNINGS = 20;
 /** Fits an answer into its budget and turns it into a result. Releases its large values. */
 export async function sendAnswer(env: CompositeEnvironment, answer: Answer, budget: AnswerBudget): Promise<ToolResult> {
   const store = env.spill ? env.store : undefined;
-  const { value, text, beside } = await fitResult(answer, { ...budget, store, now: () => env.clock.now() });
+  const { isForPerson } = env;
+  const { value, text, beside } = await fitResult(answer, {
+    ...budget,
+    isForPerson,
+    store,
+    now: () => env.clock.now(),
+  });
   env.account?.add(answer.use ?? "results", beside === undefined ? text : text + beside.text);
   return {
     content: [{ type: "text", text }, ...(beside?.sent ?? [])],

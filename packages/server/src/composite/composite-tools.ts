@@ -4,6 +4,7 @@ import { systemClock } from "@trunkline/core";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
+import { nextRequest } from "../journal/journal.js";
 import type { CompositeEnvironment, CompositeOptions } from "./composite-answer.js";
 import { executeTool } from "./execute-tool.js";
 import { queryTool } from "./query-tool.js";
@@ -23,7 +24,13 @@ export function createCompositeTools(options: CompositeOptions): readonly Served
     workspace,
     clock: options.clock ?? systemClock,
   };
-  const envOf = ({ caller }: Exchange): CompositeEnvironment => ({ ...shared, store: () => store(caller.principal) });
+  const envOf = ({ caller, isForPerson = false }: Exchange): CompositeEnvironment => ({
+    ...shared,
+    ...(isForPerson ? { account: undefined } : {}),
+    isForPerson,
+    request: nextRequest(),
+    store: () => store(caller.principal),
+  });
   return [queryTool(envOf), executeTool(envOf, registry), sessionTool(envOf)];
 }
 

@@ -39,7 +39,12 @@ async function session(env: CompositeEnvironment, args: Params, exchange: Exchan
     const operation = await env.registry.findAction(action);
     hasBegun = true;
     try {
-      const { value } = await env.run({ operation, params, context: { exchange, signal, onProgress } });
+      const { value } = await env.run({
+        operation,
+        params,
+        context: { exchange, signal, onProgress },
+        request: env.request,
+      });
       const parts = [{ op: `session.${action}`, value, isStorable: true }];
       return await sendAnswer(env, { parts, frame: ([only]) => only, isError: false }, budget);
     } catch (error) {

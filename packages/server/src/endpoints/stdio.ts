@@ -14,6 +14,13 @@ export interface StdioEndpointOptions {
   readonly logger: Logger;
   /** Aborting it closes the connection, after a grace period for running calls. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Aborting it hands the client over to another process that serves it: running calls are finished, for up to
+   * `handoverMs`, and notification streams are left open for the other process.
+   */
+  readonly handover?: AbortSignal | undefined;
+  /** Default 60 s. */
+  readonly handoverMs?: number | undefined;
   /** How long running calls may continue when the client closes its end or the signal is aborted. Default 5 s. */
   readonly graceMs?: number | undefined;
   readonly limits?: Partial<ProtocolLimits> | undefined;
@@ -26,6 +33,7 @@ export interface StdioEndpointOptions {
 }
 
 const DEFAULT_GRACE_MS = 5_000;
+const DEFAULT_HANDOVER_MS = 60_000;
 const DEFAULT_MAX_LINE_BYTES = 10 * 1024 * 1024;
 const WRITER_LIMITS = { droppableBytes: 4 * 1024 * 1024, maxBytes: 256 * 1024 * 1024 };
 
@@ -72,14 +80,22 @@ export async function serveOnStdio(options: StdioEndpointOptions): Promise<void>
     stop();
   };
   input.on("data", onData).on("end", onEnd).on("close", stop).on("error", onError);
+  const { handover } = options;
+  // Answers and cancellations still arrive while running calls finish.
+  const onHandover = () => void atMost(options.handoverMs ?? DEFAULT_HANDOVER_MS, conversation.drained()).then(stop);
   if (signal?.aborted || input.readableEnded || input.destroyed) stop();
-  else signal?.addEventListener("abort", stop, { once: true });
+  else {
+    signal?.addEventListener("abort", stop, { once: true });
+    if (handover?.aborted) onHandover();
+    else handover?.addEventListener("abort", onHandover, { once: true });
+  }
 
   await stopped;
   signal?.removeEventListener("abort", stop);
+  handover?.removeEventListener("abort", onHandover);
   input.off("data", onData).off("end", onEnd).off("close", stop);
   input.pause();
-  if (!isGone) {
+  if (!isGone && handover?.aborted !== true) {
     if (input.readableEnded) conversation.stopAsking();
     await conversation.finishStreams();
     await atMost(graceMs, conversation.drained());

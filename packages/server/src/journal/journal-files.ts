@@ -35,6 +35,30 @@ export async function openForAppending(path: string): Promise<FileHandle> {
   return await open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
 }
 
+/**
+ * Opens a file of the journal for reading. Undefined if it has been removed meanwhile, or is a link or a pipe: opening
+ * one would wait for its writer.
+ */
+export async function openForReading({ path }: Segment): Promise<{ file: FileHandle; size: number } | undefined> {
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  let file: FileHandle;
+  try {
+    file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (["ENOENT", "ELOOP"].includes(systemCodeOf(error) ?? "")) return undefined;
+    throw error;
+  }
+  try {
+    const stats = await file.stat();
+    if (stats.isFile()) return { file, size: stats.size };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  await file.close();
+  return undefined;
+}
+
 export function segmentOf(folder: string, number: number): Segment {
   return { number, path: join(folder, `calls-${String(number).padStart(6, "0")}.jsonl`) };
 }
@@ -64,10 +88,13 @@ const MAX_NAME_CHARS = 200;
  * names are those of the call before, and so is the second.
  */
 export function lineOf(call: CallRecord, workspace: string | undefined = call.workspace): string {
-  const { atMs, client, operation, durationMs, sizeBytes, outcome, code, principal } = call;
+  const { atMs, client, operation, durationMs, sizeBytes, outcome, code, principal, request, recording } = call;
   const ms = Math.round(durationMs * 10) / 10;
   let end = code === undefined ? "" : `,"code":${quoted(code)}`;
   if (principal !== undefined) end += `,"principal":${quoted(principal)}`;
+  // These differ in every line, so they are not worth remembering.
+  if (request !== undefined) end += `,"request":${JSON.stringify(cut(request))}`;
+  if (recording !== undefined) end += `,"recording":${JSON.stringify(cut(recording))}`;
   end += workspace === undefined ? "}\n" : `,"workspace":${quoted(workspace)}}\n`;
   return `{"at":"${timeOf(atMs)}","client":${quoted(client)},"op":${quoted(operation)},"ms":${ms},"bytes":${sizeBytes},"outcome":"${outcome}"${end}`;
 }
@@ -106,7 +133,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export function parseLine(line: string): CallRecord | undefined {
   const value = parseJson(line);
   if (!isRecord(value)) return undefined;
-  const { at, client, op, ms, bytes, outcome, code, principal, workspace } = value;
+  const { at, client, op, ms, bytes, outcome, code, principal, workspace, request, recording } = value;
   const atMs = typeof at === "string" ? Date.parse(at) : Number.NaN;
   if (Number.isNaN(atMs) || typeof client !== "string" || typeof op !== "string") return undefined;
   if (typeof ms !== "number" || typeof bytes !== "number") return undefined;
@@ -115,6 +142,8 @@ export function parseLine(line: string): CallRecord | undefined {
   if (typeof code === "string") call.code = code;
   if (typeof principal === "string") call.principal = principal;
   if (typeof workspace === "string") call.workspace = workspace;
+  if (typeof request === "string") call.request = request;
+  if (typeof recording === "string") call.recording = recording;
   return call;
 }
 

@@ -1,4 +1,5 @@
 // The journal has one line per operation; the account totals token costs. Neither records arguments or results.
+import { randomBytes } from "node:crypto";
 import {
   type Clock,
   isRecord,
@@ -30,6 +31,10 @@ export interface CallRecord {
   readonly outcome: "ok" | "error" | "cancelled";
   /** The error code. */
   readonly code?: string | undefined;
+  /** Shared by the steps of one request to `query`, `execute` or `session`. Absent for every other call. */
+  readonly request?: string | undefined;
+  /** Identifies what a `CallRecorder` kept of the call. Absent if it was not recorded. */
+  readonly recording?: string | undefined;
 }
 
 /** Records calls. Never throws and never makes the caller wait. */
@@ -49,6 +54,8 @@ export interface TokenAccount {
   addFound?(list: Omit<SentList, "composite">): void;
   /** Counts a text that is only known by its size. */
   addBytes?(use: TokenUse, bytes: number): void;
+  /** Counts and writes what was added so far: a client has left, and its user may look at the figures. */
+  settle?(): Promise<void>;
   /** The tokens spent so far, for `status {tokens: true}`. */
   report?(): Promise<Readonly<Record<string, unknown>>>;
 }
@@ -58,6 +65,8 @@ interface CallEnd {
   readonly value?: unknown;
   readonly error?: unknown;
   readonly code?: string | undefined;
+  readonly request?: string | undefined;
+  readonly recording?: string | undefined;
 }
 
 interface CallLogOptions {
@@ -74,6 +83,13 @@ export const DEFINITION_NEWS = {
   wording: "changed definition",
   held: "held definition",
 } as const;
+
+const NEWS: ReadonlySet<string> = new Set(Object.values(DEFINITION_NEWS));
+
+/** Whether a line is not a call but news about a tool's definition. */
+export function isDefinitionNews({ client }: CallRecord): boolean {
+  return NEWS.has(client);
+}
 
 /** Who called: the part of `Caller` that is recorded. */
 interface Client {
@@ -99,11 +115,22 @@ export class CallLog {
     const principal = owner === LOCAL_PRINCIPAL ? undefined : owner;
     const atMs = clock.now();
     const started = clock.monotonicMs();
-    return ({ value, error, code = error === undefined ? undefined : codeOf(error) }) => {
+    return ({ value, error, code = error === undefined ? undefined : codeOf(error), request, recording }) => {
       const durationMs = Math.round(clock.monotonicMs() - started);
       const outcome = code === undefined ? "ok" : code === "ABORTED" ? "cancelled" : "error";
       const sizeBytes = sizeOf(value);
-      journal?.record({ operation, durationMs, sizeBytes, outcome, code, atMs, client, principal });
+      journal?.record({
+        operation,
+        durationMs,
+        sizeBytes,
+        outcome,
+        code,
+        atMs,
+        client,
+        principal,
+        request,
+        recording,
+      });
       logger?.debug("operation", { operation, durationMs, sizeBytes, outcome, code, client });
     };
   }
@@ -112,6 +139,15 @@ export class CallLog {
   note(name: string | undefined, client: Client, end: CallEnd): void {
     this.begin(name, client)(end);
   }
+}
+
+/** Distinguishes the requests of processes that write to the same journal. */
+const REQUEST_PREFIX = randomBytes(4).toString("hex");
+let lastRequest = 0;
+
+/** Returns an id for the steps of one request. */
+export function nextRequest(): string {
+  return `${REQUEST_PREFIX}-${(++lastRequest).toString(36)}`;
 }
 
 /** Returns the code of a thrown error: our own if it has one, otherwise the protocol's number. */

@@ -1,8 +1,8 @@
 // Reads the journal while other processes write to it: the last calls, or each call as it arrives.
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { sleep, systemCodeOf } from "@trunkline/core";
 import type { CallRecord } from "./journal.js";
-import { listSegments, parseLine, type Segment } from "./journal-files.js";
+import { listSegments, openForReading, parseLine, type Segment } from "./journal-files.js";
 
 export interface ReadJournalOptions {
   /** The folder of the journal's files. */
@@ -11,6 +11,13 @@ export interface ReadJournalOptions {
   readonly limit: number;
   readonly isWanted?: ((call: CallRecord) => boolean) | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** A line of the journal. */
+export interface JournalEntry {
+  /** Where it is: the number of its file and its offset. Files are never rewritten, so it stays the same. */
+  readonly id: string;
+  readonly call: CallRecord;
 }
 
 const POLL_MS = 200;
@@ -40,7 +47,7 @@ export async function readJournal(
       continue;
     }
     const calls: CallRecord[] = [];
-    for await (const call of newCalls(segment, position)) if (isWanted(call)) calls.push(call);
+    for await (const { call } of newEntries(segment, position)) if (isWanted(call)) calls.push(call);
     pieces.unshift(calls);
     found += calls.length;
   }
@@ -48,22 +55,30 @@ export async function readJournal(
   return { calls: limit === 0 ? [] : calls.slice(-limit), position };
 }
 
+interface FollowOptions {
+  readonly folder: string;
+  readonly position: JournalPosition;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Yields each call recorded after the position until the signal is aborted. Waits for the folder if it does not exist
  * yet.
  */
-export async function* followJournal(options: {
-  readonly folder: string;
-  readonly position: JournalPosition;
-  readonly signal: AbortSignal;
-}): AsyncGenerator<CallRecord> {
-  const { folder, position, signal } = options;
+export async function* followJournal(options: FollowOptions): AsyncGenerator<CallRecord> {
+  for await (const entries of followEntries(options)) for (const { call } of entries) yield call;
+}
+
+/** The same with ids, and with everything that arrived since the last look at once: five times a second at most. */
+export async function* followEntries({ folder, position, signal }: FollowOptions): AsyncGenerator<JournalEntry[]> {
   while (!signal.aborted) {
     const segments = await listSegments(folder);
     const there = new Set(segments.map(({ number }) => number));
     for (const number of position.offsets.keys()) if (!there.has(number)) position.offsets.delete(number);
+    const entries: JournalEntry[] = [];
     // All of them: a slow process may still write to the second-to-last file.
-    for (const segment of segments) yield* newCalls(segment, position);
+    for (const segment of segments) for await (const entry of newEntries(segment, position)) entries.push(entry);
+    if (entries.length > 0) yield entries;
     try {
       // Polls like `tail -f`: works on every file system, and for a folder that does not exist yet.
       await sleep(POLL_MS, signal);
@@ -74,29 +89,21 @@ export async function* followJournal(options: {
 }
 
 /** Yields what was appended to a file since the last read. Leaves an incomplete line for the next read. */
-async function* newCalls(segment: Segment, { offsets }: JournalPosition): AsyncGenerator<CallRecord> {
-  let file: Awaited<ReturnType<typeof open>>;
-  try {
-    file = await open(segment.path, "r");
-  } catch (error) {
-    // This was the oldest file, and it has been removed.
-    if (systemCodeOf(error) === "ENOENT") return;
-    throw error;
-  }
+export async function* newEntries(segment: Segment, { offsets }: JournalPosition): AsyncGenerator<JournalEntry> {
+  const opened = await openForReading(segment);
+  if (opened === undefined) return;
+  const { file, size } = opened;
   try {
     let offset = offsets.get(segment.number) ?? 0;
-    const { size } = await file.stat();
     while (offset < size) {
       const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, size - offset));
       const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
       const end = buffer.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
+      const start = offset;
       // A block this large without a line break is not one of our lines.
       offset += end === 0 && bytesRead === READ_BYTES ? bytesRead : end;
       offsets.set(segment.number, offset);
-      for (const line of buffer.toString("utf8", 0, end).split("\n")) {
-        const call = line === "" ? undefined : parseLine(line);
-        if (call !== undefined) yield call;
-      }
+      yield* entriesIn(buffer.subarray(0, end), { number: segment.number, offset: start });
       if (bytesRead < READ_BYTES) return;
     }
   } finally {
@@ -111,4 +118,18 @@ async function sizeOf({ path }: Segment): Promise<number> {
     if (systemCodeOf(error) === "ENOENT") return 0;
     throw error;
   }
+}
+
+/** Parses whole lines of a file, which begin at an offset. Invalid ones are left out. */
+function* entriesIn(bytes: Buffer, { number, offset }: { number: number; offset: number }): Generator<JournalEntry> {
+  for (let start = 0, end = 0; start < bytes.length; start = end + 1) {
+    end = bytes.indexOf(0x0a, start);
+    if (end === -1) return;
+    const call = end === start ? undefined : parseLine(bytes.toString("utf8", start, end));
+    if (call !== undefined) yield { id: entryId(number, offset + start), call };
+  }
+}
+
+export function entryId(number: number, offset: number): string {
+  return `${number}-${offset}`;
 }

@@ -178,9 +178,8 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     await this.#writing;
   }
 
-  /** Counts the remaining texts for a limited time and writes the result. Idempotent; never rejects. */
-  async close(): Promise<void> {
-    this.#closed = true;
+  /** Counts the texts so far, for a limited time, and writes the result. Never rejects. */
+  async settle(): Promise<void> {
     this.#countWaiting();
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
@@ -188,6 +187,13 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     });
     await Promise.race([Promise.all(this.#counting), patience]);
     clearTimeout(timer);
+    await this.flush();
+  }
+
+  /** Does the same for the last time; what is not counted by then is estimated. Idempotent; never rejects. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.settle();
     await this.#counter.close();
     await Promise.all(this.#counting);
     await this.flush();
@@ -273,6 +279,34 @@ export async function tokenReport(options: {
     per_search: perSearch,
     surfaces: all.surfaces.map((row) => savingsOf(row, { perList, perSearch })),
   };
+}
+
+/** What was spent on one day, and what it saved. */
+export interface TokenDay {
+  /** `2026-11-17`. */
+  readonly day: string;
+  /** Tokens sent to clients. */
+  readonly tokens: number;
+  /** What lists of all upstream tools would have cost in addition. Negative if they would have cost less. */
+  readonly saved: number;
+}
+
+/** Returns the account in a folder by day, oldest first. `perList` is the cost of one list of all upstream tools. */
+export async function tokenDays(folder: string, perList: number): Promise<readonly TokenDay[]> {
+  return (await readTotals(folder)).map(({ day, spent }) => {
+    const { surface, schemas, results, lists, surfaces } = spent;
+    // A client that searches its list itself costs nothing either way.
+    const counted = surfaces.filter(({ tokens }) => tokens > 0);
+    const measured = counted.reduce((sum, row) => sum + row.lists - row.unmeasured, 0);
+    const direct = counted.reduce((sum, row) => sum + row.direct, 0) + perList * Math.max(0, lists - measured);
+    // Listed directly, tools need no search.
+    return { day, tokens: surface + schemas + results, saved: lists === 0 ? 0 : direct - surface - schemas };
+  });
+}
+
+/** Counts what one list of these tools costs. */
+export async function listCost(tools: readonly ListedTool[]): Promise<number> {
+  return await directCost(tools, undefined);
 }
 
 /** With fewer searches than this, their average says little. */

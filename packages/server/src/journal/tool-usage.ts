@@ -4,7 +4,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { type Clock, hasControls, LOCAL_PRINCIPAL, systemClock, systemCodeOf } from "@trunkline/core";
-import { type CallRecord, DEFINITION_NEWS } from "./journal.js";
+import { type CallRecord, isDefinitionNews } from "./journal.js";
 import { listSegments, parseLine, type Segment } from "./journal-files.js";
 
 /** How a tool was used. Failed and cancelled calls do not count. */
@@ -40,7 +40,6 @@ const MAX_NAME_CHARS = 200;
 /** The number of names, over all principals, that are kept for each file. */
 const MAX_NAMES = 10_000;
 
-const NOT_CALLS: ReadonlySet<string> = new Set(Object.values(DEFINITION_NEWS));
 const NO_USES: ReadonlyMap<string, ToolUse> = new Map();
 
 /** Calls by day, for each principal and tool. */
@@ -206,8 +205,9 @@ class TallyReader {
   }
 
   /** Whether a line is a successful call of an upstream tool in this workspace. */
-  #counts({ atMs, outcome, client, operation, principal = "", workspace }: CallRecord): boolean {
-    if (outcome !== "ok" || NOT_CALLS.has(client)) return false;
+  #counts(call: CallRecord): boolean {
+    const { atMs, outcome, operation, principal = "", workspace } = call;
+    if (outcome !== "ok" || isDefinitionNews(call)) return false;
     if (atMs < this.#oldestMs || atMs > this.#newestMs) return false;
     if (workspace !== undefined && this.#workspace !== undefined && workspace !== this.#workspace) return false;
     const dot = operation.indexOf(".");

@@ -2,6 +2,7 @@
 import type { PolicyRules, PolicyVerdict } from "@trunkline/client/internal";
 import { TrunklineError, toTrunklineError } from "@trunkline/core";
 import { isDeeperThan } from "@trunkline/protocol";
+import type { CallRecorder } from "../interfaces/call-recorder.js";
 import type { Operation, OperationContext, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
 import { approveOperation } from "./ask-user.js";
@@ -19,6 +20,7 @@ export interface RunnerOptions {
   /** The hint for a call denied by these rules; undefined uses the default. */
   readonly denialHint?: (() => Promise<string | undefined>) | undefined;
   readonly log?: CallLog | undefined;
+  readonly recorder?: CallRecorder | undefined;
   /** Called with every outcome. */
   readonly onOutcome?:
     | ((operation: Operation, outcome: OperationOutcome, context: OperationContext) => void)
@@ -32,6 +34,8 @@ export interface StepRun {
   /** If this is a function, it is called as part of the step: if it fails, the step fails. */
   readonly params: Params | (() => Promise<Params>);
   readonly context: OperationContext;
+  /** The request that the step belongs to, as in `CallRecord.request`. */
+  readonly request?: string | undefined;
   /** Wraps the operation, for example to undo it later. It need not call `run`. */
   readonly around?: ((params: Params, run: RunWith) => Promise<OperationOutcome>) | undefined;
 }
@@ -43,24 +47,31 @@ export interface StepRun {
 export type RunStep = (step: StepRun) => Promise<OperationOutcome>;
 
 export function createRunner(options: RunnerOptions): RunStep {
-  const { log, onOutcome } = options;
-  return async ({ operation, params, context, around }) => {
+  const { log, recorder, onOutcome } = options;
+  return async ({ operation, params, context, request, around }) => {
     const end = log?.begin(operation.name, context.exchange.caller);
+    const recorded = recorder?.begin();
+    const recording = recorded?.id;
     let outcome: OperationOutcome;
+    let resolved: Params | undefined;
     try {
       const run: RunWith = (given) => runOperation(operation, given, { context, options });
-      const resolved = typeof params === "function" ? await params() : params;
+      resolved = typeof params === "function" ? await params() : params;
       outcome = await (around === undefined ? run(resolved) : around(resolved, run));
     } catch (error) {
       const known = toTrunklineError(error);
-      end?.({ error: known });
+      end?.({ error: known, request, recording });
+      recorded?.end({ params: resolved, error: known });
       throw known;
     }
     const { value, blocks = [] } = outcome;
     end?.({
       value: blocks.length === 0 ? value : [value, blocks],
+      request,
+      recording,
       ...(outcome.isError === true ? { code: "UPSTREAM" } : {}),
     });
+    recorded?.end({ params: resolved, outcome });
     onOutcome?.(operation, outcome, context);
     return outcome;
   };

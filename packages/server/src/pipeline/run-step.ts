@@ -32,6 +32,8 @@ interface StepEnvironment {
   readonly log: CallLog;
   readonly store: () => Promise<ContentStore>;
   readonly exchange: Exchange;
+  /** The id that the journal has with each step. */
+  readonly request: string;
   /** Throws if the tool does not accept this operation. */
   readonly admit: (operation: Operation) => void;
   /** Wraps each operation. */
@@ -66,7 +68,7 @@ export async function runStep(
     const run = { step, env, trail, place, operation, onProgress };
     return step.forEach === undefined ? await runOnce(run, undefined) : await runForEach(run);
   } catch (error) {
-    env.log.note(operation?.name, env.exchange.caller, { error });
+    env.log.note(operation?.name, env.exchange.caller, { error, request: env.request });
     return failed(operation, answerError(error, { ...place, op: step.op }));
   }
 }
@@ -97,7 +99,8 @@ async function runOnce(run: Run, item: { readonly value: unknown } | undefined):
   };
   try {
     const params = takesNothing(run) ? run.step.params : resolve;
-    const outcome = await env.run({ operation, params, context, around: env.around?.({ operation, context }) });
+    const around = env.around?.({ operation, context });
+    const outcome = await env.run({ operation, params, context, request: env.request, around });
     const blocks = outcome.blocks ?? [];
     if (outcome.isError !== true)
       return { operation, value: outcome.value ?? null, blocks, error: undefined, warnings };

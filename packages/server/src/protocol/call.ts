@@ -70,6 +70,11 @@ export class Call {
   #outcome: CallOutcome | undefined;
   #awaiting: ((turn: CallTurn) => void)[] = [];
   #gathering: NodeJS.Timeout | undefined;
+  /**
+   * Keys of questions that were withdrawn while the call goes on, because they were answered elsewhere. The client may
+   * still answer them, and that must not count for another question.
+   */
+  readonly #withdrawn = new Set<string>();
   /** Answers that arrived before their questions. */
   #given: RpcParams = {};
   /** The requests that wait for this call: two if the client repeats its request before the first ends. */
@@ -215,12 +220,15 @@ export class Call {
       return Promise.resolve(early);
     }
     this.#asked += 1;
-    const isFree = name !== undefined && name !== "" && !this.#open.has(name);
+    const isFree = name !== undefined && name !== "" && !this.#open.has(name) && !this.#withdrawn.has(name);
     const key = isFree
       ? name
       : `${isQuestionMethod(method) ? QUESTION_CAPABILITIES[method] : "question"}_${this.#asked}`;
     return new Promise((resolve, reject) => {
-      const onAbort = () => pending.reject(ended());
+      const onAbort = () => {
+        this.#withdrawn.add(key);
+        pending.reject(ended());
+      };
       const settle = () => {
         this.#open.delete(key);
         signal.removeEventListener("abort", onAbort);

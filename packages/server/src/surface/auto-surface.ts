@@ -28,6 +28,8 @@ interface AutoSurfaceOptions {
   readonly own: readonly Definition[];
   /** The last known tools of all servers, and what they cost. */
   readonly servers: () => Promise<readonly KnownServer[]>;
+  /** Learns what other processes have seen of the servers. Returns whether that is new. */
+  readonly refresh: () => Promise<boolean>;
   readonly settings?: (() => SurfaceSettings | Promise<SurfaceSettings>) | undefined;
   /** Whether the policy denies an operation: such tools are not listed. */
   readonly isDenied: (operations: readonly string[]) => Promise<readonly boolean[]>;
@@ -111,7 +113,19 @@ export class AutoSurface {
   async begin(caller: Caller): Promise<SurfaceDecision> {
     // A modern client may discover the server again at any time; that is not a new session.
     if (caller.lasting && caller.era === "legacy") this.#sessions.delete(keyOf(caller, ""));
+    await this.#refresh();
     return await (await this.#session(caller)).decision;
+  }
+
+  /** A service may have been open for long, and others may have connected to its servers meanwhile. */
+  async #refresh(): Promise<void> {
+    const { refresh, direct, logger } = this.#options;
+    try {
+      if (await refresh()) direct.onRemembered();
+    } catch (error) {
+      // The servers could not be opened, which is reported elsewhere.
+      logger.debug("no catalogue", { error: messageOf(error) });
+    }
   }
 
   /** Lists the tools for a client. Returns the same arrays until a server changes its tools. */

@@ -1,6 +1,6 @@
 // The direct surface: every upstream tool under a name of its own. Definitions, arguments and results are passed through
 // unchanged, except that long results can be stored and shortened.
-import type { HeldEntry, Hub, HubCallOptions } from "@trunkline/client";
+import type { HeldEntry, Hub, HubCallOptions, ToolKey } from "@trunkline/client";
 import {
   type ContentStore,
   isRecord,
@@ -50,7 +50,7 @@ interface DirectSurfaceOptions {
    */
   readonly spill?: ((principal: string) => Promise<ContentStore>) | undefined;
   /** Called with each result and its server. */
-  readonly onResult?: ((server: string, result: ToolResult) => void) | undefined;
+  readonly onResult?: ((server: string, result: ToolResult, exchange: Exchange) => void) | undefined;
 }
 
 /** How often one call may find that its tool has to be woken up or accepted first. */
@@ -86,6 +86,7 @@ export class DirectSurface {
   /** The routes of disconnected servers: a call during a restart waits for the server. */
   #away: ReadonlyMap<string, Operation> = new Map();
   readonly #warned = new Set<string>();
+  #isOutdated = false;
 
   constructor(options: DirectSurfaceOptions) {
     this.#options = options;
@@ -94,6 +95,11 @@ export class DirectSurface {
   /** Lists all tools, after waiting for servers that are connecting. Returns the same array until something changes. */
   async list(signal: AbortSignal): Promise<readonly Listed[]> {
     return await this.#list(await this.#options.upstreams.settled(signal));
+  }
+
+  /** Other tools are remembered now. */
+  onRemembered(): void {
+    this.#isOutdated = true;
   }
 
   /** Lists the tools that are known. Connects nothing. */
@@ -129,19 +135,34 @@ export class DirectSurface {
   }
 
   /** Calls a tool. Rejects with an `RpcError` if it is unknown. */
-  async call(name: string, args: Params, exchange: Exchange): Promise<ToolResult> {
+  call(name: string, args: Params, exchange: Exchange): Promise<ToolResult> {
+    const find = async (hub: Hub) => this.#known(hub, name) ?? (await this.#find(hub, name, exchange.signal));
+    return this.#run(name, args, { exchange, find });
+  }
+
+  /** Calls a tool of a server, whatever the surface calls it. Rejects with an `RpcError` if it is unknown. */
+  callTool({ server, tool }: ToolKey, args: Params, exchange: Exchange): Promise<ToolResult> {
+    const find = (hub: Hub) => this.#findTool(hub, { server, tool }, exchange.signal);
+    return this.#run(`${server}.${tool}`, args, { exchange, find });
+  }
+
+  async #run(
+    name: string,
+    args: Params,
+    { exchange, find }: { exchange: Exchange; find: (hub: Hub) => Promise<Operation> },
+  ): Promise<ToolResult> {
     const { upstreams, run, log, onResult } = this.#options;
     let wasRun = false;
     try {
       const hub = upstreams.opened ?? (await upstreams.hub());
-      let operation = this.#known(hub, name) ?? (await this.#find(hub, name, exchange.signal));
+      let operation = await find(hub);
       const context = new ExchangeContext(exchange);
       // A server can be woken up and then turn out to hold the tool; one that keeps failing is not woken up forever.
       for (let times = 0; operation.release !== undefined && times < MOST_RELEASES; times++)
         operation = await operation.release(context);
       wasRun = true;
       const { value } = await run({ operation, params: args, context });
-      onResult?.(operation.server ?? "", value as ToolResult); // set by `passing`
+      onResult?.(operation.server ?? "", value as ToolResult, exchange); // set by `passing`
       return value as ToolResult;
     } catch (error) {
       if (!wasRun) log.note(this.definition(name)?.name, exchange.caller, { error });
@@ -186,6 +207,18 @@ export class DirectSurface {
     throw unknownTool(name, near.length > 0 ? `Did you mean ${near.join(" or ")}?` : undefined);
   }
 
+  async #findTool(hub: Hub, key: ToolKey, signal: AbortSignal): Promise<Operation> {
+    const isIt = ({ server, tool }: ToolKey) => server === key.server && tool === key.tool;
+    if (!hub.tools().some(isIt)) await hub.connect([key.server], signal);
+    const live = hub.tools().find(isIt);
+    if (live !== undefined) return this.#passing(hub, live);
+    await hub.recheckHeld();
+    const held = hub.held().find(({ kind, server, name }) => kind === "tools" && isIt({ server, tool: name }));
+    if (held !== undefined) return heldOperation(hub, held, () => this.#findTool(hub, key, signal));
+    // The call says why the server or the tool is not there.
+    return this.#passing(hub, { ...key, name: `${key.server}.${key.tool}`, inputSchema: {} });
+  }
+
   /** A held tool is not listed, but a client that knows its name learns why. */
   async #held(hub: Hub, name: string, signal: AbortSignal): Promise<Operation | undefined> {
     const tools = hub.held().filter(({ kind }) => kind === "tools");
@@ -205,13 +238,17 @@ export class DirectSurface {
   }
 
   async #current(hub: Hub): Promise<Table> {
-    return this.#table?.names === hub.names() ? this.#table : await this.#build(hub);
+    const { names } = this.#table ?? {};
+    return this.#table !== undefined && names === hub.names() && !this.#isOutdated
+      ? this.#table
+      : await this.#build(hub);
   }
 
   async #build(hub: Hub): Promise<Table> {
     const { names: style, remembers } = this.#options;
     const { ToolNames, toolNamePrefix } = await import("@trunkline/client");
     const names = hub.names();
+    this.#isOutdated = false;
     const tools = remembers === true ? await this.#rememberedTools() : hub.tools();
     const table = remembers === true ? new ToolNames(tools) : names;
     const live = new Set(hub.tools());
@@ -395,7 +432,7 @@ function passing(hub: Hub, source: SourcedTool, spill: DirectSurfaceOptions["spi
       if (onProgress !== undefined && channel.progress === undefined) options.onProgress = onProgress;
       const result = await hub.callTool(server, tool, params, options);
       const { raw, isError, large } = result;
-      if (spill !== undefined && (large !== undefined || isLongResult(raw))) {
+      if (spill !== undefined && context.exchange.isForPerson !== true && (large !== undefined || isLongResult(raw))) {
         const { signal, caller } = context.exchange;
         return await shortened(hub, result, { op, store: () => spill(caller.principal), signal });
       }

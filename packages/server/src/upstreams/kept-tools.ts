@@ -1,7 +1,7 @@
 // Caches the last listings of upstream servers between runs, so that `describe` can show servers that are not connected
 // yet.
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { HeldEntry, Hub, ServerStatus } from "@trunkline/client";
 import { isRecord, type Logger, parseJson, type SourcedTool, systemCodeOf, writeFileAtomically } from "@trunkline/core";
@@ -51,6 +51,8 @@ export class KeptTools {
   readonly #logger: Logger;
   readonly #measure: MeasureTools | undefined;
   readonly #kept = new Map<string, Kept>();
+  /** For which definition a server's file was read, and when the file was written. */
+  readonly #readAs = new Map<string, string>();
   #stop: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
   #closed = false;
@@ -74,6 +76,19 @@ export class KeptTools {
     for (const [server, kept] of this.#kept) if (kept.measure === undefined && this.#measure) this.#save(server, kept);
     this.#stop = hub.onCatalogChanged(() => this.#keep(hub));
     this.#keep(hub);
+  }
+
+  /**
+   * Loads the listings that other processes have saved meanwhile, of servers that are not connected here. Returns whether
+   * there were any. Never rejects.
+   */
+  async refresh(hub: Hub): Promise<boolean> {
+    const folder = this.#folder;
+    if (folder === undefined || this.#closed) return false;
+    const away = hub.status().filter(({ state }) => state !== "connected");
+    const before = away.map(({ name }) => this.#kept.get(name)?.text);
+    await Promise.all(away.map((status) => this.#read(folder, status)));
+    return away.some(({ name }, at) => this.#kept.get(name)?.text !== before[at]);
   }
 
   /** Returns all servers, sorted by name, with their tools. Connects nothing. */
@@ -143,9 +158,14 @@ export class KeptTools {
   }
 
   async #read(folder: string, status: ServerStatus): Promise<void> {
+    const path = join(folder, fileName(status.name));
     let text: string;
     try {
-      text = await readFile(join(folder, fileName(status.name)), "utf8");
+      const { mtimeMs } = await stat(path);
+      const readAs = `${keyOf(status)} ${mtimeMs}`;
+      if (this.#readAs.get(status.name) === readAs) return;
+      text = await readFile(path, "utf8");
+      this.#readAs.set(status.name, readAs);
     } catch (error) {
       if (systemCodeOf(error) !== "ENOENT") this.#logger.warn("cannot read catalogue", { server: status.name, error });
       return;

@@ -11,6 +11,8 @@ export class UpstreamCallers {
   readonly #logger: Logger;
   /** Lasting callers, with the function that releases what upstream servers hold for them alone. */
   readonly #held = new Map<string, () => void>();
+  /** The parties of lasting callers that came before the servers were opened. */
+  readonly #waiting = new Map<string, object>();
   readonly #logLevels = new Map<string, LogMessageLevel>();
   /** The roots of the stdio client. */
   #roots: readonly Root[] | undefined;
@@ -22,6 +24,8 @@ export class UpstreamCallers {
 
   /** Called when the servers have been opened: passes on all requests so far. */
   onOpened(hub: Hub): void {
+    for (const [id, party] of this.#waiting) this.#hold(hub, id, party);
+    this.#waiting.clear();
     const passing = Promise.all([this.#passLogLevel(hub), this.#passRoots(hub)]);
     passing.catch((error: unknown) =>
       this.#logger.warn("cannot pass a setting to a server", { error: messageOf(error) }),
@@ -41,11 +45,16 @@ export class UpstreamCallers {
   }
 
   /** Keeps a caller's own connections for as long as the caller, not just for one call. */
-  hold({ caller, channel }: Exchange): void {
+  hold({ caller, channel: { party } }: Exchange): void {
+    if (party === undefined || this.#held.has(caller.id)) return;
     const hub = this.#upstreams.opened;
-    if (hub === undefined || channel.party === undefined || this.#held.has(caller.id)) return;
-    const release = hub.holdChannel({ party: channel.party });
-    this.#held.set(caller.id, () => {
+    if (hub === undefined) this.#waiting.set(caller.id, party);
+    else this.#hold(hub, caller.id, party);
+  }
+
+  #hold(hub: Hub, id: string, party: object): void {
+    const release = hub.holdChannel({ party });
+    this.#held.set(id, () => {
       release().catch((error: unknown) => this.#logger.warn("cannot close connections", { error: messageOf(error) }));
     });
   }
@@ -57,6 +66,7 @@ export class UpstreamCallers {
   async release(caller: Caller): Promise<void> {
     this.#held.get(caller.id)?.();
     this.#held.delete(caller.id);
+    this.#waiting.delete(caller.id);
     if (this.#logLevels.delete(caller.id)) await this.#passLogLevel(this.#upstreams.opened);
   }
 

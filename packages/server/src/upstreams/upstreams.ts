@@ -111,6 +111,11 @@ export class Upstreams {
     return this.#kept.servers(await this.followed());
   }
 
+  /** Learns what other processes have seen meanwhile of servers that are not connected. Returns whether that is new. */
+  async refresh(): Promise<boolean> {
+    return await this.#kept.refresh(await this.followed());
+  }
+
   /** Waits until the tools known so far have been measured. */
   async measured(): Promise<void> {
     await this.followed();

@@ -5,7 +5,7 @@ import { systemClock } from "@trunkline/core";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HANG_MS } from "../../../../test/support/hang.js";
-import { FileTokenAccount, tokenReport } from "../../src/journal/token-account.js";
+import { FileTokenAccount, tokenDays, tokenReport } from "../../src/journal/token-account.js";
 import { TokenCounter } from "../../src/journal/token-counter.js";
 
 let folder: string;
@@ -43,6 +43,16 @@ describe("the token account", () => {
       direct: { tools: 1, per_list: perList, today: 2 * perList, all: 2 * perList },
       per_search: 300,
     });
+  });
+
+  it("is written when a client has left, while others go on", async () => {
+    await using account = new FileTokenAccount({ folder, intervalMs: HANG_MS, lastCountMs: PATIENT_MS });
+    account.add("results", "one two three");
+    await account.settle();
+    expect((await tokenReport({ folder, directTools: async () => [] })).all.results).toBe(3);
+    account.add("results", "four five");
+    await account.settle();
+    expect((await tokenReport({ folder, directTools: async () => [] })).all.results).toBe(5);
   });
 
   describe("of lists under --surface auto", () => {
@@ -147,6 +157,26 @@ describe("the token account", () => {
     appendFileSync(join(folder, today), "{ cut off");
     const { today: spentToday, all } = await tokenReport({ folder });
     expect([spentToday.results, all.results, all.answers]).toEqual([3, 9, 3]);
+  });
+
+  it("says by day what was spent, and what listing all tools would have cost in addition", async () => {
+    const save = (day: string, spent: object) =>
+      writeFileSync(join(folder, `tokens-${day}.jsonl`), JSON.stringify(spent));
+    const row = { client: "c", surface: "s", reason: "", composite: 0, found: 0 };
+    // Two plain lists of 100 tokens, where all tools would take 1,000 each.
+    save("2026-11-14", { surface: 200, schemas: 50, results: 300, lists: 2 });
+    // One list whose alternative was measured then, and one for a client that searches its list itself.
+    const surfaces = [
+      { ...row, lists: 1, tokens: 100, direct: 700, unmeasured: 0 },
+      { ...row, client: "d", lists: 1, tokens: 0, direct: 900, unmeasured: 0 },
+    ];
+    save("2026-11-15", { surface: 100, schemas: 0, results: 10, lists: 1, surfaces });
+    save("2026-11-16", { surface: 0, schemas: 40, results: 10, lists: 0 });
+    expect(await tokenDays(folder, 1_000)).toEqual([
+      { day: "2026-11-14", tokens: 550, saved: 1_750 },
+      { day: "2026-11-15", tokens: 110, saved: 600 },
+      { day: "2026-11-16", tokens: 50, saved: 0 },
+    ]);
   });
 
   it("counts text that looks like a control token as text", async () => {

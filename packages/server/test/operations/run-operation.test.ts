@@ -154,6 +154,29 @@ describe("the journal", () => {
     expect(calls[0]?.sizeBytes).toBeGreaterThan(10);
   });
 
+  it("has the request of a step, and the id of a recording while calls are recorded", async () => {
+    const calls: CallRecord[] = [];
+    const recorded: unknown[] = [];
+    let isOn = false;
+    const run = createRunner({
+      log: new CallLog({ journal: { record: (call) => void calls.push(call) }, clock: clock() }),
+      recorder: { begin: () => (isOn ? { id: "k1", end: (call) => void recorded.push(call) } : undefined) },
+    });
+    await run({ operation, params: { title: "x" }, context: contextOf(), request: "r1" });
+    isOn = true;
+    const outcome = await run({ operation, params: async () => ({ title: "y" }), context: contextOf() });
+    await expect(run({ operation, params: { bad: true }, context: contextOf(), request: "r1" })).rejects.toThrow();
+    expect(calls.map(({ request, recording }) => [request, recording])).toEqual([
+      ["r1", undefined],
+      [undefined, "k1"],
+      ["r1", "k1"],
+    ]);
+    expect(recorded).toEqual([
+      { params: { title: "y" }, outcome },
+      { params: { bad: true }, error: expect.objectContaining({ code: "INVALID_ARGUMENT" }) },
+    ]);
+  });
+
   it("any error becomes a TrunklineError, in the shape of answers", async () => {
     const broken: Operation = {
       ...operation,

@@ -87,6 +87,21 @@ describe("the surface auto", () => {
     expect(kinds).not.toContain("tools_list_changed");
   });
 
+  it("lists for a new session what another process has seen since the service was opened", async () => {
+    define("docs", ["lookup"]);
+    define("wiki", ["find"]);
+    await visit("docs");
+    await using under = auto(["docs", "wiki"]);
+    const [one, two] = [testCaller({ id: "one" }), testCaller({ id: "two" })];
+    await under.service.instructions?.(one);
+    expect(await namesFor(under, one)).toEqual([...OWN, "docs_lookup"]);
+    await visit("wiki");
+    await under.service.instructions?.(two);
+    expect(await namesFor(under, two)).toEqual([...OWN, "docs_lookup", "wiki_find"]);
+    // A session keeps its list.
+    expect(await namesFor(under, one)).toEqual([...OWN, "docs_lookup"]);
+  });
+
   it("lists few tools in their short form, from the last known catalogue, without connecting", async () => {
     define("docs", ["lookup", { name: "find", description: "Finds. Slowly.", outputSchema: { type: "object" } }]);
     await visit("docs");
