@@ -1,0 +1,54 @@
+import type { Json } from "./tools-api.js";
+
+/** A finished call: a line of the journal. */
+export interface CallRow {
+  /** Identifies the call within its workspace. */
+  readonly id: string;
+  /** When it began, in milliseconds since 1970. */
+  readonly atMs: number;
+  readonly client: string;
+  /** `search`, or `<server>.<tool>`. */
+  readonly operation: string;
+  readonly durationMs: number;
+  readonly sizeBytes: number;
+  readonly outcome: "ok" | "error" | "cancelled";
+  readonly code?: string | undefined;
+  /** Equal for the steps of one pipeline. */
+  readonly request?: string | undefined;
+  /** Whether arguments and result were recorded. */
+  readonly isRecorded?: boolean | undefined;
+}
+
+export interface CallDetails {
+  readonly call: CallRow;
+  /** All steps of the pipeline it belongs to, in order; the call alone if it is not part of one. */
+  readonly steps: readonly CallRow[];
+  /** Redacted. Only if it was recorded. */
+  readonly arguments?: Json | undefined;
+  readonly result?: Json | undefined;
+  /**
+   * The call as a command line, without its arguments if they were not recorded. Absent if no command makes such a
+   * call.
+   */
+  readonly command?: string | undefined;
+  /** What to call to repeat it. Only if its arguments are known, and none of them was redacted or cut. */
+  readonly repeat?:
+    | { readonly kind: "tool"; readonly server: string; readonly tool: string }
+    | { readonly kind: "operation"; readonly op: string }
+    | undefined;
+  /** Whether a secret in the arguments was redacted. */
+  readonly isRedacted: boolean;
+}
+
+/** One day of a workspace. */
+export interface DayRow {
+  /** `2026-11-17`. */
+  readonly day: string;
+  readonly calls: number;
+  readonly errors: number;
+  readonly byClient: readonly { readonly client: string; readonly calls: number }[];
+  /** Tokens sent to clients: tool lists, schemas and results. */
+  readonly tokens: number;
+  /** Tokens that listing all tools directly would have cost in addition. Negative if it would have cost less. */
+  readonly saved: number;
+}
