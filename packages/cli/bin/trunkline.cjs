@@ -14,13 +14,22 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
 } else {
   cacheCompiledCode();
   if (hasCurrentBundle()) {
-    require("../bundle/main.cjs");
+    const { relayToBroker } = require("../bundle/relay-main.cjs");
+    void start(relayToBroker, join(BUNDLE, "main.cjs"), () => require("../bundle/main.cjs"));
   } else if (existsSync(BUILD)) {
-    void import(require("node:url").pathToFileURL(BUILD).href);
+    const load = (name) => import(require("node:url").pathToFileURL(join(__dirname, "..", "dist", name)).href);
+    void load("relay-main.js").then(({ relayToBroker }) => start(relayToBroker, BUILD, () => load("main.js")));
   } else {
     console.error("trunkline is not built yet. Run: npm run build");
     process.exitCode = 1;
   }
+}
+
+/** Has the broker do the work, or does it in this process. */
+async function start(relayToBroker, code, runHere) {
+  const { version } = require("../package.json");
+  const isRelayed = await relayToBroker(args, { version, entry: __filename, code });
+  if (!isRelayed) await runHere();
 }
 
 /**

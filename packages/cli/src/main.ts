@@ -1,5 +1,7 @@
 // The command behind bin/trunkline.cjs. It stays small: each command's code is loaded only when it runs, so startup is
 // fast.
+import { statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { EXIT } from "./app/exit-codes.js";
 import { Interrupts, type StopSignal } from "./terminal/interrupts.js";
 import { processIo } from "./terminal/process-io.js";
@@ -13,6 +15,12 @@ void run().then((exitCode) => {
   // Unread output would keep the process alive forever.
   if (interrupts.signal.aborted) setTimeout(() => process.exit(exitCode), LAST_WORDS_MS).unref();
 });
+
+/** See `Hello.build` of the broker: the file with this code, and when it was written. */
+function buildId(): string {
+  const file = fileURLToPath(import.meta.url);
+  return `${file}@${statSync(file).mtimeMs}`;
+}
 
 async function run(): Promise<number> {
   // The first Ctrl-C stops the work cleanly; the second ends it at once.
@@ -28,5 +36,5 @@ async function run(): Promise<number> {
   // There is no way to report an unwritable stderr.
   process.stderr.on("error", () => {});
   const { runProgram } = await import("./program.js");
-  return await runProgram(process.argv.slice(2), processIo(interrupts));
+  return await runProgram(process.argv.slice(2), processIo(interrupts, buildId()));
 }

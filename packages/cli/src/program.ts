@@ -2,7 +2,14 @@
 import { isTrunklineError, toTrunklineError } from "@trunkline/core";
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { EXIT, exitCodeOf } from "./app/exit-codes.js";
-import { type Cli, colorOption, mcpOption, type SetExitCode, unknownOptionHint } from "./commands/flags.js";
+import {
+  type Cli,
+  colorOption,
+  mcpOption,
+  noBrokerOption,
+  type SetExitCode,
+  unknownOptionHint,
+} from "./commands/flags.js";
 import { formatHelp } from "./commands/help-screen.js";
 import { OUTLINE } from "./commands/outline.js";
 import { spelledForShell } from "./commands/shell-spelling.js";
@@ -15,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(cli: Cli) => void>>> = {
   import: async () => (await import("./commands/import/command.js")).addImport,
   trust: async () => (await import("./commands/trust/command.js")).addTrust,
   auth: async () => (await import("./commands/auth/command.js")).addAuth,
+  secrets: async () => (await import("./commands/secrets/command.js")).addSecrets,
   serve: async () => (await import("./commands/serve/command.js")).addServe,
   tokens: async () => (await import("./commands/tokens/command.js")).addTokens,
   install: async () => (await import("./commands/install/command.js")).addInstall,
@@ -27,13 +35,16 @@ const COMMANDS: Readonly<Record<string, () => Promise<(cli: Cli) => void>>> = {
   chat: async () => (await import("./commands/chat/command.js")).addChat,
   agent: async () => (await import("./commands/agent/command.js")).addAgent,
   run: async () => (await import("./commands/run/command.js")).addRun,
+  generate: async () => (await import("./commands/generate/command.js")).addGenerate,
   init: async () => (await import("./commands/init/command.js")).addInit,
   store: async () => (await import("./commands/store/command.js")).registerStore,
   embed: async () => (await import("./commands/embed/command.js")).addEmbed,
   models: async () => (await import("./commands/models/command.js")).addModels,
+  console: async () => (await import("./commands/console/command.js")).addConsole,
   doctor: async () => (await import("./commands/doctor/command.js")).addDoctor,
   log: async () => (await import("./commands/log/command.js")).addLog,
   stats: async () => (await import("./commands/stats/command.js")).addStats,
+  broker: async () => (await import("./commands/broker/command.js")).addBroker,
   completion: async () => (await import("./commands/completion/command.js")).addCompletion,
 };
 /** The first word of a command line that only needs the list of commands. */
@@ -112,6 +123,7 @@ export async function buildProgram(
     .helpOption("-h, --help", "show help")
     .addOption(mcpOption())
     .addOption(colorOption(context))
+    .addOption(noBrokerOption())
     // `--version` after a command belongs to that command: `store get` has one.
     .enablePositionalOptions()
     .showSuggestionAfterError(true)
@@ -130,9 +142,11 @@ export async function buildProgram(
     const name = first === undefined ? undefined : (BESIDE.get(first) ?? first);
     const isKnown = name !== undefined && Object.hasOwn(COMMANDS, name);
     const wanted = isKnown ? [COMMANDS[name]] : Object.values(COMMANDS);
-    for (const add of await Promise.all(wanted.map((load) => load?.()))) add?.({ program, context, setExitCode });
+    for (const add of await Promise.all(wanted.map((load) => load?.())))
+      add?.({ program, context, setExitCode, runProgram });
     eachCommand(program, (command) => {
-      if (command !== program) command.addOption(colorOption(context).hideHelp());
+      if (command !== program)
+        command.addOption(colorOption(context).hideHelp()).addOption(noBrokerOption().hideHelp());
     });
   }
   for (const command of program.commands) {

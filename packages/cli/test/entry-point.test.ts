@@ -23,8 +23,14 @@ const base = mkdtempSync(join(tmpdir(), "trunkline-entry-"));
 
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-const BUILT = { "dist/main.js": 'console.log("build");' };
-const BUNDLED = { "bundle/main.cjs": 'console.log("bundle");' };
+const BUILT = {
+  "dist/main.js": 'console.log("build");',
+  "dist/relay-main.js": "export const relayToBroker = async () => false;",
+};
+const BUNDLED = {
+  "bundle/main.cjs": 'console.log("bundle");',
+  "bundle/relay-main.cjs": "exports.relayToBroker = async () => false;",
+};
 const COMPILED_AT = new Date("2026-01-01T10:00:00.000Z");
 const INPUTS = [{ file: "../dist/.tsbuildinfo", changedMs: COMPILED_AT.getTime() }];
 const CHECKOUT = { ...BUILT, ...BUNDLED, "dist/.tsbuildinfo": "", "bundle/inputs.json": JSON.stringify(INPUTS) };
@@ -65,6 +71,14 @@ describe("the entry point", () => {
 
   it("runs the build output if there is no bundle", async () => {
     expect(await run(BUILT)).toEqual({ stdout: "build\n", stderr: "" });
+  });
+
+  it("runs nothing itself if the broker does the work", async () => {
+    const relayed = {
+      ...BUNDLED,
+      "bundle/relay-main.cjs": "exports.relayToBroker = async (args) => { console.log(args.join()); return true; };",
+    };
+    expect(await run({ ...BUILT, ...relayed })).toEqual({ stdout: "tools\n", stderr: "" });
   });
 
   it("says what to do if nothing is built", async () => {

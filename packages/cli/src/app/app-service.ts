@@ -4,19 +4,21 @@ import type { Channel } from "@trunkline/client";
 import type { LoadedConfig } from "@trunkline/client/config";
 import { fileReason, isWithin, messageOf } from "@trunkline/core";
 import { LATEST_PROTOCOL_VERSION } from "@trunkline/protocol";
-import { type Backends, createService, type Exchange, type Service, type ServiceOptions } from "@trunkline/server";
 import {
-  FileJournal,
-  FileTokenAccount,
-  journalFolder,
-  type TokenAccount,
-  ToolUsage,
-  workspaceKey,
-} from "@trunkline/server/journal";
+  type AskThrough,
+  type Backends,
+  type CallRecorder,
+  createService,
+  type Exchange,
+  type Service,
+  type ServiceOptions,
+} from "@trunkline/server";
+import { FileJournal, FileTokenAccount, journalFolder, type TokenAccount, ToolUsage } from "@trunkline/server/journal";
 import type { CommandContext } from "../terminal/context.js";
 import type { App } from "./app.js";
 import { cacheFolder, projectPromptFolder, promptFolders, withHome, workspaceOf } from "./folders.js";
 import { directTools } from "./known-tools.js";
+import { workspaceKeyOf } from "./workspace-key.js";
 
 export interface ServiceSettings {
   readonly surface?: ServiceOptions["surface"];
@@ -32,13 +34,21 @@ export interface ServiceSettings {
   readonly countTokens?: boolean | undefined;
   /** How long a search for tools may wait for their index. Default 0: it is built in the background. */
   readonly findWaitMs?: number | undefined;
+  /** Takes part in questions to clients. Default: the broker's console, if there is one. */
+  readonly askThrough?: AskThrough | undefined;
+  /** Keeps what calls say while a person wants to see it. Default: the broker's console, if there is one. */
+  readonly recorder?: CallRecorder | undefined;
 }
 
 /** Who answers questions during a command's own request, and what aborts it. */
 export interface ExchangeOptions {
+  /** Identifies the client, if there are several of the same name. */
+  readonly id?: string | undefined;
   readonly channel?: Channel | undefined;
   /** The person at the terminal runs this themselves, so they are not confined to the allowed folders. */
   readonly trusted?: boolean | undefined;
+  /** A person reads the answer, so it is not shortened to save tokens. */
+  readonly isForPerson?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -66,7 +76,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
     policies: () => (app.loadedConfig === undefined ? app.config().then(policiesOf) : policiesOf(app.loadedConfig)),
     denialHint: async () => unusableHint(await app.config()),
     workspace: cwd,
-    ...pathRules(app, settings),
+    ...pathRules(app),
     allowPrivateAddresses: async () => (await app.config()).settings?.allowPrivateAddresses ?? false,
     spill: settings.spill,
     promptFolders: promptFolders(context, settings.prompts),
@@ -76,12 +86,14 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
     account: records.account,
     usage: records.usage,
     findWaitMs: settings.findWaitMs,
+    askThrough: settings.askThrough ?? context.shared?.askThrough(cwd),
+    recorder: settings.recorder ?? context.shared?.recorder(workspaceKeyOf(context), context.redactor),
   });
   return {
     service,
-    exchange: (name, { channel = {}, trusted, signal = context.signal }) => ({
+    exchange: (name, { id = name, channel = {}, trusted, isForPerson, signal = context.signal }) => ({
       caller: {
-        id: name,
+        id,
         name,
         era: "modern",
         revision: LATEST_PROTOCOL_VERSION,
@@ -94,6 +106,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
       channel,
       signal,
       meta: {},
+      ...(isForPerson === undefined ? {} : { isForPerson }),
     }),
     close: async () => {
       await using _records = records;
@@ -103,7 +116,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
 }
 
 /** Returns which files clients may use. */
-function pathRules(app: App, { allowPath = [] }: ServiceSettings): Partial<ServiceOptions> {
+function pathRules(app: App): Partial<ServiceOptions> {
   const { context, storeFolder } = app;
   const { cwd, home, userHome, signal } = context;
   const workspace = workspaceOf(context);
@@ -111,10 +124,7 @@ function pathRules(app: App, { allowPath = [] }: ServiceSettings): Partial<Servi
   const settings = async () => (await app.config()).settings?.paths;
   const expanded = (paths: readonly string[] = []) => paths.map((path) => withHome(path, userHome));
   return {
-    allowedFolders: [
-      ...(workspace.folder === undefined ? [] : [workspace.folder]),
-      ...allowPath.map((path) => resolve(cwd, path)),
-    ],
+    allowedFolders: [...(workspace.folder === undefined ? [] : [workspace.folder]), ...app.allowedPaths],
     userHome,
     // A store around the workspace would make every file in it off limits.
     ownFolders: isWithin(resolve(cwd), storeFolder) ? ownFolders : [...ownFolders, storeFolder],
@@ -181,7 +191,7 @@ function openRecords(app: App, countTokens: boolean): Records {
       context.note(`Calls are not journalled: cannot write to ${folder} (${fileReason(error) ?? messageOf(error)}).`);
     isSaid = true;
   };
-  const workspace = workspaceKey(workspaceOf(context).folder ?? context.cwd);
+  const workspace = workspaceKeyOf(context);
   const journal = new FileJournal({ folder, workspace, onProblem });
   const tools = async () => {
     const { servers } = await app.config();

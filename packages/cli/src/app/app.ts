@@ -2,8 +2,8 @@
 // safeguards for every caller. Commands, `serve`, scripts and the agent all work with an App.
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Channel, Hub, HubOptions, LoadedConfig, SignIn } from "@trunkline/client";
-import type { ConfigMemory, LoadConfigOptions } from "@trunkline/client/config";
+import type { Abilities, Channel, Hub, HubOptions, LoadedConfig, SignIn } from "@trunkline/client";
+import type { ConfigMemory, LoadConfigOptions, TypedServer } from "@trunkline/client/config";
 import { type ContentStore, type Embedder, isFolderSync, messageOf, TrunklineError } from "@trunkline/core";
 import type { Backends, Exchange, Service } from "@trunkline/server";
 import type { Store } from "@trunkline/store";
@@ -18,6 +18,8 @@ import type { StoreApproval } from "./project-store.js";
 export interface AppOptions {
   /** The file given with `--mcp`. */
   readonly mcp?: string | undefined;
+  /** A server described on the command line: it is the whole configuration. */
+  readonly typed?: TypedServer | undefined;
   /**
    * How the configuration is read.
    * - `ask` (default): for a command. At a terminal the user is asked for inputs, and for trust before servers start.
@@ -64,6 +66,13 @@ export type AppChannel = Channel & { clearProgress?(): void };
  */
 const MODEL_WAIT_MS = 5_000;
 
+/** The questions that the clients of a service can answer. */
+const SERVICE_ANSWERS: Abilities = {
+  elicitation: { form: {}, url: {} },
+  sampling: { tools: {} },
+  roots: { listChanged: true },
+};
+
 /** Creates an app; nothing is opened yet. */
 export function openApp(context: CommandContext, options: AppOptions = {}): App {
   return new App(context, options);
@@ -80,6 +89,7 @@ export class App implements AsyncDisposable {
   readonly #hub = new Once<Hub>();
   /** The hub once it is open. Opening waits for the configuration, so the configuration must not wait for opening. */
   #openedHub: Hub | undefined;
+  readonly #listeners = new Set<() => void>();
   #channel: AppChannel | undefined;
   readonly #store = new Once<Store>();
   readonly #searchable = new Once<Store>();
@@ -116,6 +126,25 @@ export class App implements AsyncDisposable {
     return this.#config;
   }
 
+  /** Folders that clients may use besides the workspace, as named for this run. */
+  get allowedPaths(): readonly string[] {
+    return (this.#options.service?.allowPath ?? []).map((path) => resolve(this.context.cwd, path));
+  }
+
+  /** The hub, if it is open. */
+  get openedHub(): Hub | undefined {
+    return this.#openedHub;
+  }
+
+  /**
+   * Calls the listener when a live configuration was read again and when the hub was opened. Returns a function that
+   * removes it.
+   */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
   /** Returns the current configuration. Rejects with `CONFIG_INVALID` if a named file is unusable. */
   async config(): Promise<LoadedConfig> {
     if (this.#options.config === "live") {
@@ -127,6 +156,11 @@ export class App implements AsyncDisposable {
     return this.#config;
   }
 
+  /** Brings a live configuration up to date at once. Does nothing if it has not been read. */
+  async refreshConfig(): Promise<void> {
+    await (await this.#live.opened())?.refresh();
+  }
+
   /**
    * Asks at the terminal about unapproved project files; without a terminal, prints one notice. After a yes the
    * configuration is read again.
@@ -134,15 +168,18 @@ export class App implements AsyncDisposable {
   async confirmProject(): Promise<void> {
     const config = await this.config();
     const isOpen = config.servers.some(
-      ({ trusted, disabled, needsWorkspace }) => !disabled && (!trusted || needsWorkspace),
+      ({ trusted, disabled, needsWorkspace, needsSecrets }) =>
+        !disabled && (!trusted || needsWorkspace || needsSecrets !== undefined),
     );
     if (!isOpen) return;
-    const { confirmProjectFiles, confirmWorkspace } = await import("../terminal/trust-prompt.js");
+    const { confirmProjectFiles, confirmSecrets, confirmWorkspace } = await import("../terminal/trust-prompt.js");
     const hasChanged = [
       await confirmProjectFiles(this.context, config),
       await confirmWorkspace(this.context, config, this.#wanted),
     ];
     if (hasChanged.includes(true)) this.#config = await this.#readConfig();
+    // Only about servers that start now.
+    if (await confirmSecrets(this.context, await this.config(), this.#wanted)) this.#config = await this.#readConfig();
   }
 
   /** Returns the hub, whose servers connect on first use. For a command, having no server configured is an error. */
@@ -222,7 +259,8 @@ export class App implements AsyncDisposable {
       await step(async () => await (await this.#hub.opened())?.close());
       await step(() => this.#attaching);
       await step(async () => await (await this.#store.opened())?.close());
-      await step(async () => await (await this.#embedder.opened())?.[Symbol.asyncDispose]());
+      if (this.context.shared === undefined)
+        await step(async () => await (await this.#embedder.opened())?.[Symbol.asyncDispose]());
       if (failures.length > 0) throw failures[0];
     })();
     return this.#closing;
@@ -248,7 +286,7 @@ export class App implements AsyncDisposable {
 
   async #readConfig(memory?: ConfigMemory): Promise<LoadedConfig> {
     const { cwd, env, home, signal, redactor } = this.context;
-    const { mcp, config: mode = "ask" } = this.#options;
+    const { mcp, typed, config: mode = "ask" } = this.#options;
     const { approvalsIn, loadConfig, TrustStore } = await import("@trunkline/client/config");
     const trust = new TrustStore(home);
     const asking: Partial<LoadConfigOptions> = {};
@@ -262,6 +300,7 @@ export class App implements AsyncDisposable {
       signal,
       env: mode === "own" ? { ...env, TRUNKLINE_MCP_FILE: undefined } : env,
       mcpPath: mcp,
+      typed,
       wanted: this.#wanted,
       memory,
       ...approvalsIn(trust, env),
@@ -288,6 +327,7 @@ export class App implements AsyncDisposable {
       onConfig: async (config) => {
         this.#config = config;
         if (!this.signal.aborted) await this.#openedHub?.reload(config);
+        this.#tell();
       },
     });
   }
@@ -301,8 +341,10 @@ export class App implements AsyncDisposable {
       reportProblems(context, await this.config(), isUsed);
       this.#channel = await this.#terminalChannel();
     }
-    // `doctor` calls nothing, so nothing is asked; but servers list more tools to a client that answers questions.
-    const answers = checkWithinMs === undefined ? undefined : (await this.#terminalChannel())?.abilities;
+    // `doctor` calls nothing, so nothing is asked; but servers list more tools to a client that answers questions. In the
+    // broker, the connection also serves clients that do.
+    const declared = checkWithinMs === undefined ? undefined : (await this.#terminalChannel())?.abilities;
+    const answers = context.shared === undefined ? declared : SERVICE_ANSWERS;
     const hub = await this.#openHub({
       signal: context.signal,
       // Without a terminal there is no one to ask, so do not tell servers that we answer questions.
@@ -320,14 +362,18 @@ export class App implements AsyncDisposable {
     if (this.#options.channel !== undefined) return this.#options.channel;
     if (!isAtTerminal(this.context)) return undefined;
     const { createTerminalChannel } = await import("../terminal/terminal-channel.js");
-    return createTerminalChannel(this.context);
+    const channel = createTerminalChannel(this.context);
+    const through = this.context.shared?.askThrough(this.context.cwd);
+    if (through === undefined) return channel;
+    const { channelThrough } = await import("@trunkline/server");
+    return channelThrough(channel, { name: "the terminal" }, through);
   }
 
   async #openServiceHub(): Promise<Hub> {
     const { askPolicy, askWait, names } = this.#options.service ?? {};
     return await this.#openHub({
       // The client that made a call answers its questions, and declares what it supports.
-      answers: { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: { listChanged: true } },
+      answers: SERVICE_ANSWERS,
       logLevel: "info",
       ...(askPolicy === undefined ? {} : { askPolicy }),
       ...(askWait === undefined ? {} : { askWaitMs: askWait * 1000 }),
@@ -336,16 +382,22 @@ export class App implements AsyncDisposable {
   }
 
   async #openHub(options: HubOptions): Promise<Hub> {
-    const { logger, version, env, redactor, home } = this.context;
+    const { logger, version, env, redactor, home, shared, cwd } = this.context;
     const config = await this.config();
     const { openHub } = await import("@trunkline/client");
     if (this.signal.aborted) throw closedError();
     const clientInfo = { name: "trunkline", version };
-    const hub = await openHub(config, { logger, clientInfo, env, redactor, home, lazy: true, ...options });
+    const sharing = shared === undefined ? {} : { connections: shared.connections, label: cwd };
+    const hub = await openHub(config, { logger, clientInfo, env, redactor, home, lazy: true, ...sharing, ...options });
     this.#openedHub = hub;
     // The configuration changed while the hub was being opened.
     if (this.#config !== undefined && this.#config !== config) await hub.reload(this.#config);
+    this.#tell();
     return hub;
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   async #openStore(): Promise<Store> {
@@ -361,15 +413,18 @@ export class App implements AsyncDisposable {
     const approval = isProjectStore(this.context, named) ? await this.#approveStore(path) : undefined;
     const { openStore } = await import("@trunkline/store");
     if (this.signal.aborted) throw closedError();
-    const store = await openStore({
-      path,
-      cwd,
-      logger,
-      signal: this.#opening,
-      lazyWriter: reading,
-      id: storeId ?? approval?.id,
-      ...this.guardedPlaces,
-    });
+    const id = storeId ?? approval?.id;
+    const { shared } = this.context;
+    const open = () =>
+      openStore({ path, cwd, logger, signal: this.#opening, lazyWriter: reading, id, ...this.guardedPlaces });
+    // A store that others use as well is not opened for this run alone, and not stopped by its Ctrl-C.
+    const store =
+      shared === undefined
+        ? await open()
+        : (await shared.store({ folder: path, id }, () => openStore({ path, cwd, lazyWriter: true, id }))).from(
+            cwd,
+            this.guardedPlaces,
+          );
     await approval?.onOpened?.(store.id);
     return store;
   }
@@ -398,6 +453,8 @@ export class App implements AsyncDisposable {
     const signal = this.#opening;
     try {
       const { openEmbedder } = await import("./embed-package.js");
+      const { shared } = this.context;
+      if (shared !== undefined) return await shared.embedder(() => openEmbedder(this.context));
       return await openEmbedder(this.context, signal);
     } catch (error) {
       if (!signal.aborted) this.context.logger.warn("no search by meaning", { error: messageOf(error) });

@@ -41,6 +41,11 @@ function serverProblems(config: LoadedConfig, name: string): ConfigProblem[] {
   return configProblems({ ...config, diagnostics });
 }
 
-function problemOf({ severity, message, file, line }: Diagnostic): ConfigProblem {
-  return { severity, text: `${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})` };
+function problemOf(diagnostic: Diagnostic): ConfigProblem {
+  return { severity: diagnostic.severity, text: diagnosticText(diagnostic) };
+}
+
+/** `warning: … (mcp.json:3)`. */
+export function diagnosticText({ severity, message, file, line }: Diagnostic): string {
+  return `${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})`;
 }

@@ -44,6 +44,11 @@ export class LiveConfig implements AsyncDisposable {
     return live;
   }
 
+  /** Reads the files again if they have changed: events about a change arrive a moment after it. */
+  async refresh(): Promise<void> {
+    await this.#watch?.watch.check();
+  }
+
   /** Stops watching. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;

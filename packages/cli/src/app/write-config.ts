@@ -7,6 +7,7 @@ import {
   type LoadedConfig,
   loadConfig,
   readEditableConfig,
+  secretsInEntry,
   TrustStore,
   type TrustSubject,
 } from "@trunkline/client/config";
@@ -73,13 +74,15 @@ export async function writeConfig(
 ): Promise<EditOutcome> {
   const { path, scope } = target;
   if (scope === "project") await rejectLinkOut(path);
-  const before = scope === "project" ? await subjectOf(context, path) : undefined;
+  const before = scope === "user" ? undefined : await subjectOf(context, path);
   const trust = new TrustStore(context.home);
   const wasConfirmed = before === undefined || (await trust.isTrusted(before));
   const options = { mode: scope === "user" ? 0o600 : 0o644, signal: context.signal };
   const outcome = await editConfigFile(path, edits, options);
-  const after = scope === "project" ? await subjectOf(context, path) : undefined;
+  const after = scope === "user" ? undefined : await subjectOf(context, path);
   if (after === undefined) return outcome;
+  await grantWritten(trust, { before, after, edits });
+  if (scope !== "project") return outcome;
   if (wasConfirmed) await trust.confirm(after);
   else if (context.env.TRUNKLINE_TRUST !== "all") {
     context.note(
@@ -87,6 +90,28 @@ export async function writeConfig(
     );
   }
   return outcome;
+}
+
+/**
+ * Grants a file the secrets that the user wrote into its entries, and keeps those it had. Nothing is granted to entries
+ * that the user did not write: a secret that one of those asks for as well has to be granted with `trunkline trust`.
+ */
+async function grantWritten(
+  trust: TrustStore,
+  { before, after, edits }: { before: Subject | undefined; after: Subject; edits: readonly ConfigEdit[] },
+): Promise<void> {
+  const had = before === undefined ? [] : await trust.grantedSecrets(before);
+  const written = edits.flatMap((edit) => (edit.op === "set" ? secretsInEntry(edit.entry) : []));
+  const others = before?.secrets ?? [];
+  const names = [...had, ...written.filter((name) => !others.includes(name))].filter((name) =>
+    after.secrets.includes(name),
+  );
+  if (names.length > 0) await trust.grantSecrets(after, names);
+}
+
+interface Subject extends TrustSubject {
+  /** Labels of the secrets that the file asks for. */
+  readonly secrets: readonly string[];
 }
 
 /** A project must not redirect what the user writes to its file to another file of the user. */
@@ -99,12 +124,12 @@ async function rejectLinkOut(path: string): Promise<void> {
 }
 
 /** Returns what the user would have to approve in a file; undefined if it runs nothing. */
-async function subjectOf(context: CommandContext, path: string): Promise<TrustSubject | undefined> {
+async function subjectOf(context: CommandContext, path: string): Promise<Subject | undefined> {
   const { cwd, home, signal, env } = context;
   const { names } = await readEditableConfig(path, { signal });
   if (names.length === 0) return undefined;
   const { files } = await loadConfig({ cwd, env, home, mcpPath: path, signal });
   const [file] = files;
   if (file?.fingerprint === undefined || file.wouldRun.length === 0) return undefined;
-  return { path, fingerprint: file.fingerprint };
+  return { path, fingerprint: file.fingerprint, secrets: file.secrets ?? [] };
 }

@@ -3,6 +3,7 @@ import { TrunklineError } from "@trunkline/core";
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../terminal/context.js";
 import { COLOUR_MODES, type ColourMode } from "../terminal/palette.js";
+import type { ProgramIo } from "../terminal/program-io.js";
 
 /** `inOrder`: the command ended cleanly although it was asked to stop. */
 export type SetExitCode = (code: number, options?: { inOrder: boolean }) => void;
@@ -12,6 +13,13 @@ export interface Cli {
   readonly program: Command;
   readonly context: CommandContext;
   readonly setExitCode: SetExitCode;
+  /** Runs another command line, for the broker. */
+  readonly runProgram: (args: readonly string[], io: ProgramIo) => Promise<number>;
+}
+
+/** `--no-broker`, accepted before and after the command name. It takes effect before the command line is parsed. */
+export function noBrokerOption(): Option {
+  return new Option("--no-broker", "do not use the broker; TRUNKLINE_BROKER=off does the same");
 }
 
 /** Values of a repeatable option. */
@@ -57,7 +65,12 @@ export function storePathOf(command: Command): string | undefined {
 export function refuseWord(group: Command, word: string | undefined): void {
   if (word === undefined) return;
   throw new TrunklineError("USAGE", `There is no command "${group.name()} ${word}".`, {
-    hint: `Commands: ${group.commands.map((candidate) => candidate.name()).join(", ")}.`,
+    hint: `Commands: ${group
+      .createHelp()
+      .visibleCommands(group)
+      .map((candidate) => candidate.name())
+      .filter((name) => name !== "help")
+      .join(", ")}.`,
   });
 }
 
@@ -118,6 +131,27 @@ export function withJson(command: Command, about = "print the result as JSON", a
   return command.on("option:format", (value: string) => {
     if (value === "json") command.setOptionValue("json", true);
   });
+}
+
+/** Adds the options that describe a server on the command line. The command itself comes after `--`. */
+export function withTypedServer(command: Command): Command {
+  return command
+    .option("--url <url>", "use only the server at this URL; no configuration is read")
+    .addOption(repeatable("--header <header>", "with --url: 'Name: value'"))
+    .addOption(repeatable("--env <variable>", "with -- <command>: NAME=value for the server"))
+    .addOption(new Option("--transport <transport>", "with --url: how to reach it").choices(["http", "sse"]));
+}
+
+/** Splits a command's words at `--`. `after` is undefined if there is none. */
+export function wordsAround(command: Command): { before: readonly string[]; after: readonly string[] | undefined } {
+  let root = command;
+  while (root.parent !== null) root = root.parent;
+  // Commander removes the `--`, and has no public accessor for the line as it was written.
+  const { rawArgs } = root as unknown as { readonly rawArgs: readonly string[] };
+  const dashes = rawArgs.indexOf("--");
+  if (dashes === -1) return { before: command.args, after: undefined };
+  const after = rawArgs.slice(dashes + 1);
+  return { before: command.args.slice(0, command.args.length - after.length), after };
 }
 
 /** Returns the value of `--mcp`, which works before and after the command; the nearest one wins. */

@@ -7,6 +7,7 @@ export const OUTLINE: Readonly<Record<string, string>> = {
   import: "import servers from other programs; without arguments, list them",
   trust: "show what the project's files would run, and approve it",
   auth: "sign in to servers, sign out, and show the state",
+  secrets: "keep secrets in the system's keychain, for servers to refer to",
   serve: "serve MCP to an agent, over stdio or HTTP",
   tokens: "create, list and revoke the tokens of `serve --http`",
   install: "add Trunkline to another program's configuration; without arguments, list the programs",
@@ -21,13 +22,16 @@ export const OUTLINE: Readonly<Record<string, string>> = {
   chat: "chat with a model, optionally with tools",
   agent: "have an agent work on a task in turns",
   run: "run a script with access to the hub, the store, models and agents",
+  generate: "write a typed TypeScript client for the tools",
   init: "create a store for this project and index the project",
   store: "store documents with their history, and search them",
   embed: "turn texts into vectors, with the embedded model or an endpoint",
   models: "list or download local models",
+  console: "open a page in your browser: servers, traffic, tools, questions, store",
   doctor: "check the configuration and every server, and say what to do next",
   log: "show what the gateway was asked: time, client, operation, duration, size, outcome",
   stats: "show what the gateway cost in tokens, compared with the upstream tools",
+  broker: "show the process that runs your servers for all windows; stop or restart it",
   completion: "print a shell completion script, or how to install it",
 };
 
@@ -40,7 +44,7 @@ interface HelpRow {
 export const GROUPS: Readonly<Record<string, readonly HelpRow[]>> = {
   Connect: [
     { commands: ["servers", "import"], about: "list and add servers; copy them from other programs" },
-    { commands: ["trust", "auth"], about: "approve what a project would run; sign in to servers" },
+    { commands: ["trust", "auth", "secrets"], about: "approve projects; sign in to servers; keep their secrets" },
     { commands: ["serve", "tokens"], about: "serve MCP to an agent; manage the tokens of clients" },
     { commands: ["install", "uninstall"], about: "add Trunkline to your agent's configuration" },
   ],
@@ -51,15 +55,15 @@ export const GROUPS: Readonly<Record<string, readonly HelpRow[]>> = {
   ],
   Agent: [
     { commands: ["ask", "chat", "agent"], about: "give a model a question, a conversation or a task" },
-    { commands: ["run"], about: "run a script with the servers, the store and a model" },
+    { commands: ["run", "generate"], about: "run a script; write a typed client for the tools" },
   ],
   Memory: [
     { commands: ["init", "store"], about: "index this project; store and search documents" },
     { commands: ["embed", "models"], about: "turn texts into vectors; download a local model" },
   ],
   Maintenance: [
-    { commands: ["doctor"], about: "check every server, and say what to do next" },
+    { commands: ["console", "doctor"], about: "see everything in your browser; check every server" },
     { commands: ["log", "stats"], about: "show what agents asked, and what it cost in tokens" },
-    { commands: ["completion"], about: "set up Tab completion in your shell" },
+    { commands: ["broker", "completion"], about: "show what runs for all windows; set up Tab completion" },
   ],
 };

@@ -14,9 +14,12 @@ import {
 import { Interrupts } from "./interrupts.js";
 import { type ColourMode, type Meaning, type Palette, paletteFor } from "./palette.js";
 import type { ProgramIo } from "./program-io.js";
+import type { SharedParts } from "./shared-parts.js";
 
 export interface CommandContext {
   readonly version: string;
+  /** Tells two builds of one version apart: the file of the code, and when it was written. */
+  readonly build: string;
   /** The streams. Always use them through here: touching the process's stdin has side effects. */
   readonly io: Pick<ProgramIo, "stdin" | "stdout" | "stderr">;
   readonly cwd: string;
@@ -32,6 +35,8 @@ export interface CommandContext {
   readonly logger: Logger;
   /** Redacts everything that is printed. */
   readonly redactor: Redactor;
+  /** What the process around this run keeps open for it: the broker's parts. */
+  readonly shared: SharedParts | undefined;
   /** The colours of stdout. */
   readonly palette: Palette;
   /** The colours of stderr. */
@@ -66,6 +71,7 @@ export function createContext(io: ProgramIo): CommandContext {
   const beforeNote: (() => void)[] = [];
   return {
     version: readVersion(),
+    build: io.build ?? "",
     io,
     cwd,
     env,
@@ -76,6 +82,7 @@ export function createContext(io: ProgramIo): CommandContext {
     interrupts,
     logger: loggerFor({ io, env, clock, redactor }, isLogLevel(logLevel) ? logLevel : "error"),
     redactor,
+    shared: io.shared,
     // Getters: `--color` is read later, and a stream is set up on first access.
     get palette() {
       return paletteFor(io.stdout, env, colourMode);

@@ -1,11 +1,12 @@
-// Opens a URL with the system's default program.
+// Opens a URL or a file with the system's default program.
 import { spawn } from "node:child_process";
+import { isAbsolute } from "node:path";
 import { sleep } from "@trunkline/core";
 
 /** An opener that fails does so quickly; one still running after this time has become, or started, the browser. */
 const FAILS_WITHIN_MS = 2000;
 
-/** Returns the command that opens a URL. Never goes through a shell, which could interpret parts of the URL. */
+/** Returns the command that opens a URL or a file. Never goes through a shell, which could interpret parts of it. */
 function openerOf(platform: NodeJS.Platform): readonly [command: string, ...args: string[]] {
   if (platform === "darwin") return ["open"];
   // `start` is a shell built-in; this command does the same.
@@ -20,8 +21,16 @@ export async function openAddress(
 ): Promise<boolean> {
   if (address.protocol !== "https:" && address.protocol !== "http:") return false;
   const [command, ...args] = openerOf(process.platform);
+  return await open(command, [...args, address.href], { env, signal });
+}
+
+async function open(
+  command: string,
+  args: readonly string[],
+  { env, signal }: { env: Readonly<NodeJS.ProcessEnv>; signal: AbortSignal },
+): Promise<boolean> {
   // Detached, with none of our streams: the browser outlives this command and must not write over a prompt.
-  const opener = spawn(command, [...args, address.href], { env, stdio: "ignore", detached: true, windowsHide: true });
+  const opener = spawn(command, args, { env, stdio: "ignore", detached: true, windowsHide: true });
   opener.unref();
   const ended = new Promise<boolean>((resolve) => {
     opener.once("error", () => resolve(false));
@@ -44,4 +53,19 @@ export function hasDisplay(env: Readonly<NodeJS.ProcessEnv>): boolean {
   if (env.SSH_CONNECTION !== undefined || env.SSH_TTY !== undefined) return false;
   if (process.platform === "darwin" || process.platform === "win32") return true;
   return env.DISPLAY !== undefined || env.WAYLAND_DISPLAY !== undefined;
+}
+
+/**
+ * Opens a file of the user with the system's default program for it. Returns false if the system has no opener, or if
+ * the opener failed. A `page` is opened by the browser.
+ */
+export async function openFile(
+  path: string,
+  options: { env: Readonly<NodeJS.ProcessEnv>; signal: AbortSignal; as?: "page" },
+): Promise<boolean> {
+  if (!isAbsolute(path)) return false;
+  // On macOS, -t opens it as text: a file must not be run because of its name.
+  const asText = process.platform === "darwin" && options.as !== "page" ? ["-t"] : [];
+  const [command, ...args] = openerOf(process.platform);
+  return await open(command, [...args, ...asText, path], options);
 }

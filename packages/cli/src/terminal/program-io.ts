@@ -3,12 +3,18 @@
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "@trunkline/core";
 import type { Interrupts } from "./interrupts.js";
+import type { SharedParts } from "./shared-parts.js";
 
 /** Standard input. `isTTY` says whether it is a terminal. */
-type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
+type InputStream = Readable & {
+  readonly isTTY?: boolean;
+  setRawMode?(isRaw: boolean): unknown;
+  /** Resolves when everything typed so far has arrived, if the terminal belongs to another process. */
+  settled?(): Promise<void>;
+};
 
 /** Standard output or standard error. `isTTY` says whether it is a terminal. */
-export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
 
 /**
  * The environment of a run.
@@ -33,4 +39,8 @@ export interface ProgramIo {
    * Whether stdin is a pipe or a file, as opposed to `/dev/null`, for example. Default: true, unless it is a terminal.
    */
   hasPipedInput?(): boolean;
+  /** Tells two builds of one version apart. */
+  readonly build?: string | undefined;
+  /** What the process around this run keeps open for it. Default: nothing. */
+  readonly shared?: SharedParts | undefined;
 }

@@ -3,6 +3,7 @@ import { type ConfigFile, type LoadedConfig, TrustStore, type TrustSubject } fro
 import { printable } from "@trunkline/core";
 import { askApproval } from "./approval-question.js";
 import { type CommandContext, isAtTerminal } from "./context.js";
+import { askYesNo } from "./questions.js";
 
 /** A project file that would run something. */
 export type RunnableFile = ConfigFile & TrustSubject;
@@ -53,6 +54,59 @@ export async function confirmWorkspace(
   if (!(await askApproval(context, "workspace"))) return false;
   await new TrustStore(context.home).confirmWorkspace(config.workspaceFolder);
   return true;
+}
+
+/**
+ * For commands that start servers. At a terminal, asks whether a file may have the secrets that its servers ask for, by
+ * name. Returns whether one was granted. Without a terminal the server's error names the command.
+ */
+export async function confirmSecrets(
+  context: CommandContext,
+  config: LoadedConfig,
+  wanted: (server: string) => boolean = () => true,
+): Promise<boolean> {
+  if (!isAtTerminal(context)) return false;
+  let isGranted = false;
+  for (const { file, names, servers } of wantedSecrets(config, wanted)) {
+    for (const line of describeSecrets(file, servers)) context.io.stderr.write(`${line}\n`);
+    const which = names.map(printable).join(", ");
+    if (!(await askYesNo(context, `Give ${names.length === 1 ? "the secret" : "the secrets"} ${which} to them?`)))
+      continue;
+    await new TrustStore(context.home).grantSecrets(file, names);
+    isGranted = true;
+  }
+  return isGranted;
+}
+
+interface WantedSecrets {
+  readonly file: SecretFile;
+  /** The labels of the secrets. */
+  readonly names: readonly string[];
+  readonly servers: readonly string[];
+}
+
+type SecretFile = ConfigFile & TrustSubject;
+
+/** Returns the secrets that files ask for and have not been granted, if their servers would start with them. */
+export function wantedSecrets(
+  config: LoadedConfig,
+  wanted: (server: string) => boolean = () => true,
+): readonly WantedSecrets[] {
+  return config.files.flatMap((file) => {
+    const asking = config.servers.filter(
+      (server) => server.file === file.path && server.trusted && !server.disabled && wanted(server.name),
+    );
+    const names = [...new Set(asking.flatMap(({ needsSecrets = [] }) => needsSecrets))];
+    if (names.length === 0 || file.fingerprint === undefined) return [];
+    const servers = asking.filter(({ needsSecrets }) => needsSecrets !== undefined).map(({ name }) => printable(name));
+    return [{ file: { ...file, wouldRun: file.wouldRun, fingerprint: file.fingerprint }, names, servers }];
+  });
+}
+
+/** Says which servers would get secrets, and what they run or contact. */
+export function* describeSecrets({ path, wouldRun }: SecretFile, servers: readonly string[]): Generator<string> {
+  yield `Servers in ${printable(path)} ask for secrets that you keep elsewhere:`;
+  for (const { name, what } of wouldRun) if (servers.includes(name)) yield `  ${name}: ${what}`;
 }
 
 /** Returns the user's own servers that do not start because the workspace is not approved. */

@@ -43,6 +43,7 @@ export async function dropTypedAhead(
   try {
     while (isRead && isOpen) {
       isRead = false;
+      await stdin.settled?.();
       await inputTurn();
     }
     if (!isOpen) return;

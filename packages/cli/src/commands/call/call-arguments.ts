@@ -32,7 +32,12 @@ export function readCallArguments(
     if (written.has(key))
       throw new TrunklineError("USAGE", `"${key}" is given twice.`, { hint: `For a list use ${key}:='["a", "b"]'.` });
     written.add(key);
-    args[key] = isJson ? parseValue(key, text) : coerce(key, text, properties[key]);
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    // Assigning `__proto__` would change the prototype, and the server would not get the argument.
+    Object.defineProperty(args, key, {
+      value: isJson ? parseValue(key, text) : coerce(key, text, property),
+      ...{ enumerable: true, configurable: true, writable: true },
+    });
   }
   return args;
 }

@@ -1,12 +1,15 @@
+import type { TypedServer } from "@trunkline/client/config";
 import { mayBelongTo } from "@trunkline/client/internal";
 import { isTrunklineError, printableJson, TrunklineError } from "@trunkline/core";
 import { RPC_CODES } from "@trunkline/protocol";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
+import { toolOfTyped, withTypedHint } from "../../app/typed-server.js";
 import { whileConnecting } from "../../app/while-connecting.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { readableResult } from "../../terminal/result-blocks.js";
 import { readCallArguments, unlistedArguments } from "./call-arguments.js";
+import { readCall } from "./call-expression.js";
 import { checkOutput, saveResult } from "./save-result.js";
 
 export interface CallOptions {
@@ -20,23 +23,37 @@ export interface CallOptions {
   timeout?: number;
   root?: string[];
   mcp: string | undefined;
+  /** The server to call, instead of those in the configuration. */
+  typed?: TypedServer | undefined;
 }
 
 /** Calls one tool and prints its result. The exit code is 1 if the result reports a failure. */
 export async function call(context: CommandContext, options: CallOptions): Promise<number> {
   const { signal } = context;
+  const { typed } = options;
+  const written = readCall(options.tool);
+  if (written?.args !== undefined && (options.pairs.length > 0 || options.input !== undefined)) {
+    throw new TrunklineError("USAGE", "The arguments are given twice: in parentheses and after them.", {
+      hint: "Write all of them in parentheses, or none.",
+    });
+  }
+  const name = toolOfTyped(written?.tool ?? options.tool, typed);
   await using app = openApp(context, {
     mcp: options.mcp,
-    wanted: (server) => mayBelongTo(options.tool, server),
+    typed,
+    wanted: (server) => mayBelongTo(name, server),
     roots: options.root,
   });
   if (options.output !== undefined) await checkOutput(context, options.output);
   const hub = await app.hub();
   const tool = await whileConnecting(context, hub, {
-    isWanted: (server) => mayBelongTo(options.tool, server),
-    work: () => hub.findTool(options.tool, signal),
+    isWanted: (server) => mayBelongTo(name, server),
+    work: () =>
+      hub.findTool(name, signal).catch((error: unknown) => {
+        throw typed === undefined ? error : withTypedHint(error);
+      }),
   });
-  const args = readCallArguments(options, tool.inputSchema);
+  const args = written?.args ?? readCallArguments(options, tool.inputSchema);
   const unlisted = unlistedArguments(args, tool.inputSchema);
   if (unlisted !== undefined) context.note(unlisted);
   const result = await hub

@@ -1,7 +1,9 @@
 // The text of `trunkline doctor`: one section for each server, as soon as it is known. Lines fit the terminal.
-import type { Diagnostic, LoadedConfig, ServerStatus } from "@trunkline/client";
+import type { LoadedConfig, ServerStatus } from "@trunkline/client";
 import type { RenamedTool } from "@trunkline/client/internal";
 import { formatMs, type SourcedTool } from "@trunkline/core";
+import { diagnosticText } from "../../app/config-problems.js";
+import { serverProblem, serverTarget } from "../../app/server-problem.js";
 import { commandLine } from "../../terminal/command-line.js";
 import { meaningOf } from "../../terminal/palette.js";
 import type { Page } from "../../terminal/report-page.js";
@@ -44,7 +46,8 @@ export function showServer(
 ): void {
   const { palette } = page;
   const { name, state, config, error, toolsError } = status;
-  const target = config.type === "stdio" ? commandLine([config.command, ...config.args]) : config.url;
+  const target = serverTarget(config);
+  const problem = serverProblem(status);
   page.gap();
   switch (state) {
     case "connected": {
@@ -54,29 +57,27 @@ export function showServer(
       if (toolsError === undefined) {
         const own = tools.filter(({ server }) => server === name);
         page.text(toolLine(own.map(addressOf)), { indent: 4 });
-      } else page.text(`tools: ${toolsError.message}`, { indent: 4, colour: palette.error });
+      } else page.text(problem?.message ?? "", { indent: 4, colour: palette.error });
       return;
     }
     case "disabled":
-      page.title("-", name, { what: "disabled", colour: palette.dim });
-      page.text(`next: trunkline servers enable ${commandLine([name])}`, { indent: 4 });
+      page.title("-", name, { what: problem?.message ?? "", colour: palette.dim });
+      if (problem?.hint !== undefined) page.text(`next: ${problem.hint}`, { indent: 4 });
       return;
     case "untrusted":
       page.title("?", name, { what: target, colour: palette.warning });
-      page.text("not started: its file has not been approved", { indent: 4 });
+      // One line at the end says what to do about all of them.
+      page.text(problem?.message ?? "", { indent: 4 });
       return;
     case "failed":
     case "needs-auth":
     case "pending":
       page.title("✗", name, { what: target, colour: palette.error });
-      page.text(`${error?.code ?? "FAILED"}: ${error?.message ?? "not connected"}`, {
-        indent: 4,
-        colour: palette.error,
-      });
+      page.text(problem?.message ?? "", { indent: 4, colour: palette.error });
       // The message of a server that exited quotes them already.
       for (const line of status.stderr.slice(-STDERR_LINES).filter((each) => !error?.message.includes(each.trim())))
         page.text(`stderr: ${line}`, { indent: 4, colour: palette.dim });
-      if (error?.hint !== undefined) page.text(`next: ${error.hint}`, { indent: 4 });
+      if (problem?.hint !== undefined) page.text(`next: ${problem.hint}`, { indent: 4 });
   }
 }
 
@@ -126,8 +127,4 @@ function toolLine(names: readonly string[]): string {
 
 function counted(count: number, what: string): string | undefined {
   return count === 0 ? undefined : `${count} ${what}${count === 1 ? "" : "s"}`;
-}
-
-function diagnosticText({ severity, message, file, line }: Diagnostic): string {
-  return `${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})`;
 }

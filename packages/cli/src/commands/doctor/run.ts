@@ -7,6 +7,7 @@ import { keepTools } from "../../app/known-tools.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { progressLineFor } from "../../terminal/progress-line.js";
 import { Page } from "../../terminal/report-page.js";
+import { checkBroker, jsonBroker, showBrokerCheck } from "./doctor-broker.js";
 import { jsonReport } from "./doctor-report.js";
 import { jsonSafety, safetyOf, showSafety } from "./doctor-safety.js";
 import { checkSearch, jsonSearch, showSearch } from "./doctor-search.js";
@@ -39,9 +40,10 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
   const [config, hub] = [await app.config(), await app.hub()];
   const page = options.json ? undefined : new Page(context);
   if (page !== undefined) showHead(page, { version, config });
-  const [model, search] = await Promise.all([
+  const [model, search, broker] = await Promise.all([
     checkModel(context, { timeoutMs: options.timeout * 1000 }),
     checkSearch(context),
+    checkBroker(context),
     connectAll(context, hub, (name) => {
       const status = hub.status().find((server) => server.name === name);
       if (page === undefined || status === undefined) return;
@@ -62,6 +64,7 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
       ...checked,
       safety: jsonSafety(safety),
       ...(surface === undefined ? {} : { surface: jsonSurface(surface) }),
+      broker: jsonBroker(broker),
       search: jsonSearch(search),
       ...(model === undefined ? {} : { model: jsonModel(model) }),
     };
@@ -71,6 +74,7 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
     if (model !== undefined) showModel(page, model);
     showSafety(page, safety);
     if (surface !== undefined) showSurface(page, surface);
+    showBrokerCheck(page, broker, context);
     showSearch(page, search);
   }
   await keepTools(context, hub);

@@ -12,6 +12,7 @@ export function addImport({ program, context, setExitCode }: Cli): void {
     .option("--project", "write to the project's .trunkline/mcp.json")
     .option("--dry-run", "only show what would be written")
     .option("--yes", "write without asking")
+    .option("--move-secrets", "put tokens and keys into the keychain, and references to them into the file")
     .option("--overwrite", "replace servers of the same name")
     .action(async (programs: string[], options: Omit<ImportOptions, "programs">) => {
       const { importServers } = await import("./run.js");

@@ -3,28 +3,20 @@ import {
   adviceOnRelativeWords,
   type ConfigEdit,
   dialectNotes,
-  type EditableConfig,
   type FoundImport,
   findImports,
   IMPORT_SOURCES,
-  type ImportedServer,
   type LoadedConfig,
-  readEditableConfig,
   readImport,
   toDialect,
 } from "@trunkline/client/config";
 import { printable, printableJson, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
-import {
-  checkScope,
-  projectTarget,
-  type ScopeOptions,
-  userTarget,
-  type WriteTarget,
-  writeConfig,
-} from "../../app/write-config.js";
-import { startsTrunkline } from "../../install/launch-command.js";
+import { type ImportPlan, planImports } from "../../app/import-plan.js";
+import { type MovedSecret, withoutLiteralSecrets } from "../../app/move-secrets.js";
+import { checkScope, type ScopeOptions, writeConfig } from "../../app/write-config.js";
+import { withoutTrunkline } from "../../install/other-servers.js";
 import { shownEntry } from "../../install/shown-entry.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { reporting } from "../../terminal/json-output.js";
@@ -37,6 +29,7 @@ export interface ImportOptions extends Omit<ScopeOptions, "mcp"> {
   dryRun?: boolean;
   yes?: boolean;
   overwrite?: boolean;
+  moveSecrets?: boolean;
   json?: boolean;
 }
 
@@ -70,7 +63,7 @@ async function findAll(context: CommandContext, options: ImportOptions) {
 
 async function importFound(context: CommandContext, options: ImportOptions, outcome: ImportOutcome): Promise<number> {
   const { found, config, done } = await findAll(context, options);
-  const plans = await plan(context, found, { config, options });
+  const plans = await planImports(context, found, { config, options });
   for (const line of describePlans(plans, config)) context.out(line);
   outcome.files = plans.map(({ target, servers, skipped }) => ({
     file: target.path,
@@ -84,7 +77,11 @@ async function importFound(context: CommandContext, options: ImportOptions, outc
     );
     return done;
   }
-  if (options.dryRun) return done;
+  const literal = literalSecrets(plans);
+  if (options.dryRun) {
+    if (literal.length > 0) context.note(literalNote(literal));
+    return done;
+  }
   if (!options.yes && !isAtTerminal(context)) {
     throw new TrunklineError("USAGE", "Nothing was written: there is no terminal to ask on.", {
       hint: "Write it with --yes, or preview it with --dry-run.",
@@ -94,14 +91,50 @@ async function importFound(context: CommandContext, options: ImportOptions, outc
     context.note("Nothing was written.");
     return EXIT.failure;
   }
+  const isMoving = literal.length > 0 && (await moveSecrets(context, options, literal));
   for (const { target, servers } of plans) {
     if (servers.length === 0) continue;
-    const edits = servers.map(({ server }): ConfigEdit => ({ op: "set", ...server }));
+    const edits = servers.map(({ server }): ConfigEdit => {
+      const { entry } = isMoving ? withoutLiteralSecrets(server.name, server.entry) : server;
+      return { op: "set", ...server, entry };
+    });
     await writeConfig(context, target, edits);
     context.out(`Wrote ${quantity(servers.length, "server")} to ${target.path}.`);
   }
   outcome.written = true;
   return done;
+}
+
+function literalSecrets(plans: readonly ImportPlan[]): readonly MovedSecret[] {
+  return plans.flatMap(({ servers }) =>
+    servers.flatMap(({ server }) => withoutLiteralSecrets(server.name, server.entry).moved),
+  );
+}
+
+function literalNote(literal: readonly MovedSecret[]): string {
+  const names = literal.map(({ name }) => printable(name)).join(", ");
+  return `${quantity(literal.length, "secret")} would be written as plain text: ${names}. --move-secrets puts them into the keychain.`;
+}
+
+/** Puts the secrets into the keychain if the user wants that. Fails before anything is written to a file. */
+async function moveSecrets(
+  context: CommandContext,
+  { yes, moveSecrets: isAsked }: ImportOptions,
+  literal: readonly MovedSecret[],
+): Promise<boolean> {
+  const { keepSecret, keychainName } = await import("../../app/kept-secrets.js");
+  if (!isAsked) {
+    if (yes) {
+      context.note(literalNote(literal));
+      return false;
+    }
+    const names = literal.map(({ name }) => printable(name)).join(", ");
+    const question = `Move ${quantity(literal.length, "secret")} to ${keychainName} (${names})?`;
+    if (!(await askYesNo(context, question))) return false;
+  }
+  for (const { name, value } of literal) await keepSecret(context, name, value);
+  context.out(`Moved ${quantity(literal.length, "secret")} to ${keychainName}.`);
+  return true;
 }
 
 async function find(context: CommandContext, options: ImportOptions): Promise<FoundImport[]> {
@@ -112,20 +145,10 @@ async function find(context: CommandContext, options: ImportOptions): Promise<Fo
     if (programs.length > 1 || programs.includes("all")) {
       throw new TrunklineError("USAGE", "--from takes one file, from at most one program.");
     }
-    return [withoutOurselves(await readImport(from, { ...place, program: programs[0] }))];
+    return [withoutTrunkline(await readImport(from, { ...place, program: programs[0] }))];
   }
   const all = programs.length === 0 || programs.includes("all");
-  return (await findImports(all ? place : { ...place, programs })).map(withoutOurselves);
-}
-
-/** Skips the entry that `install` wrote: otherwise Trunkline would keep starting itself. */
-function withoutOurselves(found: FoundImport): FoundImport {
-  const ours = found.servers.filter(({ entry }) => startsTrunkline(entry));
-  return {
-    ...found,
-    servers: found.servers.filter((server) => !ours.includes(server)),
-    skipped: [...found.skipped, ...ours.map(({ name }) => ({ name, reason: "it is Trunkline itself" }))],
-  };
+  return (await findImports(all ? place : { ...place, programs })).map(withoutTrunkline);
 }
 
 function listFound(
@@ -162,52 +185,7 @@ function listFound(
   }
 }
 
-interface PlannedServer {
-  readonly server: ImportedServer;
-  readonly from: FoundImport;
-  readonly replaces: boolean;
-}
-
-interface Plan {
-  readonly target: WriteTarget;
-  readonly file: EditableConfig;
-  readonly servers: PlannedServer[];
-  readonly skipped: { name: string; reason: string }[];
-}
-
-async function plan(
-  context: CommandContext,
-  found: readonly FoundImport[],
-  { config, options }: { config: LoadedConfig; options: ImportOptions },
-): Promise<Plan[]> {
-  const plans = new Map<string, Plan>();
-  for (const from of found) {
-    const isUsers = options.user || (!options.project && from.scope === "user");
-    const target = isUsers ? userTarget(context) : projectTarget(config);
-    const file = plans.get(target.path)?.file ?? (await readEditableConfig(target.path, { signal: context.signal }));
-    const current = plans.get(target.path) ?? { target, file, servers: [], skipped: [] };
-    plans.set(target.path, current);
-    current.skipped.push(...from.skipped);
-    for (const server of from.servers) {
-      const { name } = server;
-      const earlier = current.servers.find((planned) => planned.server.name === name);
-      const replaces = file.names.includes(name);
-      if (earlier !== undefined) {
-        current.skipped.push({
-          name,
-          reason: `${from.source.title} has it too; the one from ${earlier.from.source.title} is used`,
-        });
-      } else if (replaces && !options.overwrite) {
-        current.skipped.push({ name, reason: "it is already configured; --overwrite replaces it" });
-      } else {
-        current.servers.push({ server, from, replaces });
-      }
-    }
-  }
-  return [...plans.values()];
-}
-
-function* describePlans(plans: readonly Plan[], { workspaceFolder }: LoadedConfig): Generator<string> {
+function* describePlans(plans: readonly ImportPlan[], { workspaceFolder }: LoadedConfig): Generator<string> {
   for (const { target, file, servers, skipped } of plans) {
     if (servers.length > 0)
       yield `${file.exists ? "Will be written to" : "Will be written to the new file"} ${target.path}:`;

@@ -1,7 +1,7 @@
 import { redactedArgs, TrunklineError } from "@trunkline/core";
 import { commandLine } from "../../terminal/command-line.js";
 import { type Cli, hintOnUnknownOption, withJson } from "../flags.js";
-import { checkServeArgs } from "../serve/command.js";
+import { readServeArgs } from "../serve/command.js";
 import type { InstallOptions, UninstallOptions } from "./run.js";
 
 export function addInstall({ program, context, setExitCode }: Cli): void {
@@ -20,7 +20,7 @@ export function addInstall({ program, context, setExitCode }: Cli): void {
     .action(
       async (id: string | undefined, serveArgs: string[], options: Omit<InstallOptions, "program" | "serveArgs">) => {
         refuseSecondProgram(serveArgs);
-        await checkServeArgs(serveArgs);
+        await readServeArgs(serveArgs);
         const { install } = await import("./run.js");
         setExitCode(await install(context, { program: id, serveArgs, ...options }));
       },

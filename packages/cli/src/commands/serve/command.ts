@@ -6,6 +6,7 @@ import type { ServeOptions } from "./run.js";
 
 const SERVE_NOTES = `
 Without --http it speaks MCP on stdin and stdout: \`trunkline install <program>\` writes the entry that starts it that way.
+All windows then share one process, which runs each server once: \`trunkline broker\` shows it, and --no-broker does without it.
 Clients over HTTP send a token, also on this machine: the first start creates one in Trunkline's home and prints it;
 \`trunkline tokens\` makes others. From the environment: TRUNKLINE_TOKEN (used instead of that file), TRUNKLINE_STORE, TRUNKLINE_PROMPTS, TRUNKLINE_MCP_FILE and TRUNKLINE_LOG_LEVEL.
 SIGTERM stops it gracefully, with exit code 0.`;
@@ -20,14 +21,19 @@ export function addServe({ program, context, setExitCode }: Cli): void {
   });
 }
 
-/** Validates `serve` options before they are written to another program's file, where no one would see the error. */
-export async function checkServeArgs(args: readonly string[]): Promise<void> {
+/**
+ * Reads and validates the arguments of `serve` where no one would see its error: before they are written to another
+ * program's file, and in the broker.
+ */
+export async function readServeArgs(args: readonly string[]): Promise<Omit<ServeOptions, "mcp">> {
   const command = addServeOptions(new Command("serve"))
     .helpOption(false)
     .exitOverride()
-    .configureOutput({ outputError: () => {} })
-    .action((options: Omit<ServeOptions, "mcp">) => checkServeOptions(options, command));
+    .configureOutput({ outputError: () => {} });
   await command.parseAsync(args, { from: "user" });
+  const options = command.opts<Omit<ServeOptions, "mcp">>();
+  checkServeOptions(options, command);
+  return options;
 }
 
 function addServeOptions(command: Command): Command {

@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { fileReason, isFolderSync, type LogLevel, requireNoChain, sleep, TrunklineError } from "@trunkline/core";
 import { type App, openApp } from "../../app/app.js";
+import type { ServiceSettings } from "../../app/app-service.js";
 import { workspaceOf } from "../../app/folders.js";
 import { type CommandContext, isAtTerminal, loggerFor } from "../../terminal/context.js";
 import type { LivePrincipals } from "../../tokens/live-principals.js";
@@ -50,16 +51,25 @@ const HEAP_GROWTH = 40;
 
 /** Serves until the client disconnects (stdio) or the process is asked to stop, which counts as success. */
 export async function serve(given: CommandContext, options: ServeOptions): Promise<void> {
-  const context = withLogLevel(given, options.logLevel);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
+  await using app = openServeApp(given, options);
+  await (options.http ? serveHttp(app, options) : serveStdio(app, options));
+}
+
+/** Creates the app that serves with these options, after checking them. Nothing is opened yet. */
+export function openServeApp(
+  given: CommandContext,
+  options: ServeOptions,
+  more: Pick<ServiceSettings, "askThrough" | "recorder"> = {},
+): App {
+  const context = withLogLevel(given, options.logLevel);
   requireNoChain(context.env);
   requireFolders(context, options);
   const { mcp, store, surface, names, echo, prompts, spill, askPolicy, askWait } = options;
   const allowPath = [...(options.allowPath ?? []), ...(options.allowWrite ?? [])];
-  const service = { surface, names, echo, prompts, allowPath, spill, askPolicy, askWait, countTokens: true };
+  const service = { surface, names, echo, prompts, allowPath, spill, askPolicy, askWait, countTokens: true, ...more };
   noteFolders(context, allowPath);
-  await using app = openApp(context, { mcp, store, config: "live", service });
-  await (options.http ? serveHttp(app, options) : serveStdio(app, options));
+  return openApp(context, { mcp, store, config: "live", service });
 }
 
 async function serveStdio(app: App, options: ServeOptions): Promise<void> {
@@ -230,13 +240,13 @@ function isConfigNamed({ env }: CommandContext, { mcp }: ServeOptions): boolean 
 }
 
 /** Reports problems at startup: an unusable named file, or two tools with the same name. */
-async function prepare(app: App): Promise<void> {
+export async function prepare(app: App): Promise<void> {
   await app.config();
   const service = await app.service();
   await service.start({ signal: AbortSignal.any([app.context.signal, app.signal]) });
 }
 
-function watch(app: App, { watch: folders, exclude }: ServeOptions): Watching | undefined {
+export function watch(app: App, { watch: folders, exclude }: ServeOptions): Watching | undefined {
   return folders === undefined ? undefined : watchFolders(app, folders, exclude);
 }
 

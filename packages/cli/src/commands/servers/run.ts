@@ -1,38 +1,17 @@
 // Lists, adds, removes, enables and disables servers in the configuration files, without connecting.
-import {
-  adviceOnRelativeWords,
-  type LoadedConfig,
-  normalizeName,
-  readEditableConfig,
-  type ServerDefinition,
-  type ServerEntry,
-} from "@trunkline/client/config";
-import {
-  isTrunklineError,
-  nearestNames,
-  printable,
-  printableJson,
-  REDACTED,
-  redactedArgs,
-  redactedUrl,
-  TrunklineError,
-} from "@trunkline/core";
+import type { LoadedConfig, ServerDefinition } from "@trunkline/client/config";
+import { printable, printableJson, REDACTED, redactedArgs, redactedUrl } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
-import { checkScope, defaultTarget, type ScopeOptions, type WriteTarget, writeConfig } from "../../app/write-config.js";
+import { type EntryOptions, editServer, isTaken, notesOn, readEntry, takenError } from "../../app/server-entry.js";
+import { checkScope, defaultTarget, type ScopeOptions, writeConfig } from "../../app/write-config.js";
 import { commandLine } from "../../terminal/command-line.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { meaningOf, type Palette } from "../../terminal/palette.js";
 import { table } from "../../terminal/table.js";
 import { columnsOf } from "../../terminal/text-width.js";
 
-export interface AddOptions extends ScopeOptions {
-  name: string;
-  /** A URL, or the words of a command. */
-  target: readonly string[];
-  header: readonly string[];
-  env: readonly string[];
-  transport?: "http" | "sse";
+export interface AddOptions extends ScopeOptions, EntryOptions {
   force?: boolean;
   json?: boolean;
 }
@@ -43,20 +22,15 @@ export async function addServer(context: CommandContext, options: AddOptions): P
   const entry = readEntry(options);
   const config = await openApp(context, { mcp, config: "own" }).config();
   const target = await defaultTarget(context, config, options);
-  const { names } = await readEditableConfig(target.path, { signal: context.signal });
-  const taken = names.includes(name);
-  if (taken && !options.force) {
-    throw new TrunklineError("USAGE", `${target.path} already has a server "${name}".`, {
-      hint: "Choose another name, or replace the server with --force.",
-    });
+  const replaces = await isTaken(context, target, name);
+  if (replaces && !options.force) {
+    throw takenError(name, target, "Choose another name, or replace the server with --force.");
   }
   const outcome = await writeConfig(context, target, [{ op: "set", name, entry }]);
   for (const note of outcome.notes) context.note(note);
-  if (options.json) context.out(printableJson({ name, file: target.path, scope: target.scope, replaced: taken }, 2));
-  else context.out(`${taken ? "Replaced" : "Added"} "${name}" in ${target.path}.`);
-  const relative = target.scope === "user" ? adviceOnRelativeWords(entry, config.workspaceFolder) : undefined;
-  if (relative !== undefined) context.note(`note: ${relative}`);
-  noteOtherEntry(context, config, { name, target });
+  if (options.json) context.out(printableJson({ name, file: target.path, scope: target.scope, replaced: replaces }, 2));
+  else context.out(`${replaces ? "Replaced" : "Added"} "${name}" in ${target.path}.`);
+  for (const note of notesOn(config, target, { name, entry })) context.note(note);
   return EXIT.success;
 }
 
@@ -74,16 +48,7 @@ export async function changeServer(
   const files = config.files.filter(({ scope }) =>
     options.user ? scope === "user" : options.project ? scope === "project" : true,
   );
-  const known = new Set<string>();
-  const holders: WriteTarget[] = [];
-  for (const file of files) {
-    const names = await namesIn(context, file.path);
-    for (const each of names) known.add(each);
-    if (names.includes(name)) holders.push(file);
-  }
-  const [target, ...others] = holders;
-  if (target === undefined) throw notFound(name, [...known]);
-  const outcome = await writeConfig(context, target, [{ op, name }]);
+  const { target, others, outcome } = await editServer(context, files, { op, name });
   const done = { remove: "Removed", enable: "Enabled", disable: "Disabled" }[op];
   if (options.json) context.out(printableJson({ name, file: target.path, change: op, changed: outcome.changed }, 2));
   else if (outcome.changed) context.out(`${done} "${name}" in ${target.path}.`);
@@ -172,105 +137,4 @@ function listedRejected({ name, scope, file, type }: LoadedConfig["rejected"][nu
 /** Hides all values of env or headers, however short. */
 function hidden(values: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.keys(values).map((name) => [name, REDACTED]));
-}
-
-/** Builds the entry from the command line. */
-function readEntry(options: AddOptions): ServerEntry {
-  const { name, target, header, env, transport } = options;
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
-    throw new TrunklineError("USAGE", `"${printable(name)}" is not a valid server name.`, {
-      hint: `A name has 1 to 64 letters, digits, "_" or "-": for example ${normalizeName(name)}.`,
-    });
-  }
-  const [first, ...rest] = target;
-  if (first === undefined || first === "") {
-    throw new TrunklineError("USAGE", `"${name}" needs a URL or a command.`, {
-      hint: `trunkline servers add ${name} https://…, or trunkline servers add ${name} -- <command…>`,
-    });
-  }
-  const looksLikeUrl = /^(?:[a-z][a-z0-9+.-]*:\/\/|https?:)/i.test(first);
-  if (!looksLikeUrl) {
-    if (rest.length === 0 && /^(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(\/|$)/i.test(first) && first.includes("/")) {
-      const shown = redactedUrl(first);
-      throw new TrunklineError("USAGE", `"${shown}" is neither a URL nor a command.`, {
-        hint: `For a URL use https://${shown}; for a program in this folder use ./${shown}.`,
-      });
-    }
-    forbid(
-      header.length > 0,
-      "--header is for a server with a URL.",
-      "Pass values to a program with --env NAME=value.",
-    );
-    forbid(transport !== undefined, "--transport is for a server with a URL.");
-    const variables = readPairs(env, "--env", /^([^=\s]+)=(.*)$/s, "NAME=value");
-    return { command: first, ...(rest.length === 0 ? {} : { args: rest }), ...present("env", variables) };
-  }
-  forbid(rest.length > 0, `"${name}" cannot have both a URL and a command.`, "Use one of them.");
-  forbid(env.length > 0, "--env is for a server with a command.", "Pass values to a URL with --header 'Name: value'.");
-  checkUrl(first);
-  const headers = readPairs(header, "--header", /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*)$/, "'Name: value'");
-  return { type: transport ?? "http", url: first, ...present("headers", headers) };
-}
-
-function present<Key extends "env" | "headers">(key: Key, values: Record<string, string>) {
-  return Object.keys(values).length === 0 ? {} : ({ [key]: values } as Record<Key, Record<string, string>>);
-}
-
-function readPairs(texts: readonly string[], option: string, pattern: RegExp, shape: string): Record<string, string> {
-  return Object.fromEntries(
-    texts.map((text) => {
-      const [, name, value] = pattern.exec(text) ?? [];
-      // Leave the text out of the message: it may contain a secret.
-      if (name === undefined || value === undefined) {
-        throw new TrunklineError("USAGE", `${option} takes ${shape}.`);
-      }
-      return [name, value];
-    }),
-  );
-}
-
-function checkUrl(text: string): void {
-  // The values of variables are not known yet.
-  const url = text.replace(/\$\{[^}]*\}/g, "x");
-  if (URL.canParse(url) && /^https?:\/\//i.test(url)) return;
-  throw new TrunklineError("USAGE", `"${redactedUrl(text)}" is not a valid server URL.`, {
-    hint: "It must start with http:// or https://.",
-  });
-}
-
-function forbid(condition: boolean, message: string, hint?: string): void {
-  if (condition) throw new TrunklineError("USAGE", message, hint === undefined ? {} : { hint });
-}
-
-/** A file that cannot be edited has no names; other files are still searched. */
-async function namesIn(context: CommandContext, path: string): Promise<readonly string[]> {
-  try {
-    return (await readEditableConfig(path, { signal: context.signal })).names;
-  } catch (error) {
-    if (!isTrunklineError(error, "CONFIG_INVALID")) throw error;
-    context.note(`warning: ${error.message}`);
-    return [];
-  }
-}
-
-function notFound(name: string, known: readonly string[]): TrunklineError {
-  const near = nearestNames(name, known);
-  return new TrunklineError("SERVER_NOT_FOUND", `No server "${printable(name)}" is configured.`, {
-    hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "`trunkline servers list` lists them.",
-  });
-}
-
-/** Notes that an entry of the same name in another file shadows the new one, or is shadowed by it. */
-function noteOtherEntry(
-  context: CommandContext,
-  config: LoadedConfig,
-  { name, target }: { name: string; target: WriteTarget },
-): void {
-  const other = config.servers.find((server) => server.name === name);
-  if (other === undefined || other.file === target.path) return;
-  context.note(
-    target.scope === "user"
-      ? `In this folder the project's "${name}" in ${other.file} is used instead.`
-      : `It is used instead of "${name}" in ${other.file}.`,
-  );
 }

@@ -120,7 +120,11 @@ export function registerStore({ program, context, setExitCode }: Cli): void {
   for (const name of Object.keys(COMMANDS) as OperationName[]) registerOperation(store, name, { context, setExitCode });
 }
 
-function registerOperation(store: Command, name: OperationName, { context, setExitCode }: Omit<Cli, "program">): void {
+function registerOperation(
+  store: Command,
+  name: OperationName,
+  { context, setExitCode }: Pick<Cli, "context" | "setExitCode">,
+): void {
   const operation = OPERATIONS[name];
   // Each name has one command, and the table above checks its parameters.
   const entry = COMMANDS[name] as StoreCommand<never>;

@@ -1,6 +1,6 @@
 // Store maintenance: `status`, `verify`, `gc`, `repair`, `export` and `import`.
 import { formatMs, printable } from "@trunkline/core";
-import type { OperationParams, StatusParams } from "@trunkline/store";
+import type { OperationParams, StatusParams, StatusResult } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
@@ -29,6 +29,7 @@ export async function status(context: CommandContext, params: StatusParams, opti
     ["all bytes", bytes(result.totalBytes)],
     ["saved by deduplication", `${bytes(result.deduplicatedBytes)} (${percent})`],
     ["on disk", bytes(result.diskBytes)],
+    ...wordsOnlyRows(result.wordsOnly),
     ...pendingRows(result.index),
     ...(params.detailed
       ? [
@@ -44,6 +45,25 @@ export async function status(context: CommandContext, params: StatusParams, opti
   ];
   for (const line of table(rows)) context.out(printable(line));
   return EXIT.success;
+}
+
+const KINDS = {
+  minified: "minified",
+  generated: "generated",
+  sourceMap: "source maps",
+  lock: "lock files",
+  data: "data",
+} as const;
+
+/** Says how many documents are neither in the graph nor searched by meaning, and why. */
+function wordsOnlyRows(wordsOnly: StatusResult["wordsOnly"]): string[][] {
+  if (wordsOnly === undefined) return [];
+  const kinds = Object.entries(KINDS).flatMap(([kind, name]) => {
+    // The keys of KINDS are kinds.
+    const count = wordsOnly.kinds[kind as keyof typeof KINDS];
+    return count === undefined ? [] : [`${name}: ${count}`];
+  });
+  return [["indexed for words only", `${wordsOnly.documents} (${kinds.join(", ")})`]];
 }
 
 /** Lists indexes that have not caught up yet. */

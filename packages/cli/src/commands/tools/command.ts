@@ -1,16 +1,41 @@
+import { TrunklineError } from "@trunkline/core";
 import type { Command } from "commander";
-import { type Cli, mcpOption, mcpPathOf, withJson } from "../flags.js";
+import type { TypedServerOptions } from "../../app/typed-server.js";
+import { type Cli, mcpOption, mcpPathOf, withJson, withTypedServer, wordsAround } from "../flags.js";
 import type { ToolsOptions } from "./run.js";
 
+const MORE = `
+Without a configuration:
+  trunkline tools --url https://example.com/mcp
+  trunkline tools -- npx -y some-server`;
+
+type WrittenOptions = Omit<ToolsOptions, "pattern" | "mcp" | "typed"> & TypedServerOptions;
+
 export function addTools({ program, context, setExitCode }: Cli): void {
-  withJson(program.command("tools"), "print the tools as JSON, including schemas")
+  const command = withJson(program.command("tools"), "print the tools as JSON, including schemas")
+    .usage("[options] [tool] [-- command...]")
     .argument("[tool]", "a tool's name, or a glob such as 'docs.*'")
+    .argument("[command...]", "after --: a command that starts the server to list")
     .option("--tokens", "show what the list costs a model, by server and tool")
     .option("--changes", "show which definitions servers have changed, and what is held")
-    .option("--approve <tool...>", "accept held definitions: names or globs such as 'docs.*'")
+    .option("--approve <tool...>", "accept held definitions: names or globs such as 'docs.*'");
+  withTypedServer(command)
     .addOption(mcpOption())
-    .action(async (pattern: string | undefined, options: Omit<ToolsOptions, "pattern" | "mcp">, command: Command) => {
-      const { tools } = await import("./run.js");
-      setExitCode(await tools(context, { ...options, pattern, mcp: mcpPathOf(command) }));
+    .addHelpText("after", MORE)
+    .action(async (_tool: string | undefined, _words: string[], options: WrittenOptions, used: Command) => {
+      const { before, after } = wordsAround(used);
+      const [pattern, excess] = before;
+      if (excess !== undefined) {
+        throw new TrunklineError("USAGE", "Only one tool or glob can be given.", {
+          hint: "Put `--` before a command that starts a server: trunkline tools -- npx -y some-server",
+        });
+      }
+      const mcp = mcpPathOf(used);
+      const [{ tools }, { readTypedServer }] = await Promise.all([
+        import("./run.js"),
+        import("../../app/typed-server.js"),
+      ]);
+      const typed = readTypedServer({ ...options, command: after, mcp });
+      setExitCode(await tools(context, { ...options, pattern, mcp, typed }));
     });
 }

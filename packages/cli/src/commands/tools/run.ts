@@ -1,9 +1,11 @@
 import type { Hub } from "@trunkline/client";
+import type { TypedServer } from "@trunkline/client/config";
 import { dottedName } from "@trunkline/client/internal";
-import { isGlob, printable, printableJson, type SourcedTool, signatureOf } from "@trunkline/core";
+import { isGlob, printable, printableJson, type SourcedTool, signatureOf, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";
+import { toolOfTyped, withTypedHint } from "../../app/typed-server.js";
 import { whileConnecting } from "../../app/while-connecting.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { Page } from "../../terminal/report-page.js";
@@ -17,12 +19,20 @@ export interface ToolsOptions {
   changes?: boolean;
   approve?: string[];
   mcp: string | undefined;
+  /** The server whose tools to list, instead of those in the configuration. */
+  typed?: TypedServer | undefined;
 }
 
 /** Lists the tools of all servers, or those that match a name or glob. */
 export async function tools(context: CommandContext, options: ToolsOptions): Promise<number> {
-  const { pattern } = options;
+  const { typed } = options;
+  const pattern = options.pattern === undefined ? undefined : toolOfTyped(options.pattern, typed);
   if (options.changes || options.approve !== undefined) {
+    if (typed !== undefined) {
+      throw new TrunklineError("USAGE", "--changes and --approve are for servers in the configuration.", {
+        hint: "Add the server first: trunkline servers add <name> …",
+      });
+    }
     const { approveDefinitions, showChanges } = await import("./changes.js");
     return await (options.approve === undefined
       ? showChanges(context, options)
@@ -31,6 +41,7 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
   const owner = pattern === undefined ? "" : headOf(pattern);
   await using app = openApp(context, {
     mcp: options.mcp,
+    typed,
     // A name without a server can belong to any of them.
     wanted: owner.includes(".") ? (server) => owner.startsWith(`${server}.`) : undefined,
   });
@@ -40,7 +51,7 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
     isWanted: (server) => wanted?.includes(server) ?? true,
     work: () => hub.connect(wanted, context.signal),
   });
-  const failed = reportFailures(context, hub, wanted);
+  const failed = reportFailures(context, hub, { wanted, isTyped: typed !== undefined });
   // If nothing is connected, the name is not the problem.
   if (hub.tools().length === 0 && failed) {
     const states = hub.status().filter(({ name }) => wanted?.includes(name) ?? true);
@@ -57,10 +68,10 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
     );
   else {
     const page = new Page(context);
-    for (const tool of found) describe(page, tool);
+    for (const tool of found) describe(page, tool, typed === undefined ? dottedName(tool) : tool.tool);
   }
   reportHeld(context, hub, wanted);
-  await keepTools(context, hub);
+  if (typed === undefined) await keepTools(context, hub);
   return EXIT.success;
 }
 
@@ -79,16 +90,22 @@ function headOf(pattern: string): string {
 }
 
 /** Reports on stderr which servers are missing from the list, and why. */
-function reportFailures(context: CommandContext, hub: Hub, wanted: readonly string[] | undefined): boolean {
+function reportFailures(
+  context: CommandContext,
+  hub: Hub,
+  { wanted, isTyped }: { wanted: readonly string[] | undefined; isTyped: boolean },
+): boolean {
   const missing = hub
     .status()
     .filter(({ name, state }) => state !== "connected" && state !== "disabled" && (wanted?.includes(name) ?? true));
   for (const { name, state, error } of missing) {
     if (state === "untrusted") continue;
     context.note(`${name}: ${error?.message ?? state}`, "error");
-    if (state === "needs-auth" && error?.hint !== undefined) context.note(`  ${error.hint}`);
+    const hint = isTyped && error !== undefined ? withTypedHint(error).hint : error?.hint;
+    if ((state === "needs-auth" || isTyped) && hint !== undefined) context.note(`  ${hint}`);
   }
-  if (missing.some(({ state }) => state !== "untrusted")) context.note("`trunkline doctor` says what to do.");
+  if (!isTyped && missing.some(({ state }) => state !== "untrusted"))
+    context.note("`trunkline doctor` says what to do.");
   return missing.length > 0;
 }
 
@@ -115,9 +132,9 @@ function toJson(tool: SourcedTool, hub: Hub) {
   };
 }
 
-function describe(page: Page, tool: SourcedTool): void {
+function describe(page: Page, tool: SourcedTool, name: string): void {
   const [summary = ""] = (tool.description ?? "").trim().split("\n");
-  page.named(dottedName(tool), signatureOf(tool.inputSchema));
+  page.named(name, signatureOf(tool.inputSchema));
   if (summary !== "") page.text(summary, { indent: 4, hang: 4, colour: page.palette.dim });
 }
 

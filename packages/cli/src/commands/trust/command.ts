@@ -1,4 +1,5 @@
-import { type Cli, withJson } from "../flags.js";
+import type { Command } from "commander";
+import { type Cli, mcpOption, mcpPathOf, repeatable, withJson } from "../flags.js";
 import type { TrustOptions } from "./run.js";
 
 export function addTrust({ program, context, setExitCode }: Cli): void {
@@ -8,8 +9,10 @@ export function addTrust({ program, context, setExitCode }: Cli): void {
     .option("--revoke", "withdraw the approval of this project's files")
     .option("--workspace", "let your own servers run in this workspace and read its .env; with --revoke, no longer")
     .option("--store", "use this project's store although it was made elsewhere; with --revoke, no longer")
-    .action(async (options: TrustOptions) => {
+    .addOption(repeatable("--secret <name>", "give this secret to the files that ask for it; --yes alone gives none"))
+    .addOption(mcpOption())
+    .action(async (options: Omit<TrustOptions, "mcp">, command: Command) => {
       const { trust } = await import("./run.js");
-      setExitCode(await trust(context, options));
+      setExitCode(await trust(context, { ...options, mcp: mcpPathOf(command) }));
     });
 }

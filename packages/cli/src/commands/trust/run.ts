@@ -8,10 +8,13 @@ import { KnownStores } from "../../app/project-store.js";
 import { askApproval, cannotAskApproval } from "../../terminal/approval-question.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { reporting } from "../../terminal/json-output.js";
+import { askYesNo } from "../../terminal/questions.js";
 import {
   describeFiles,
+  describeSecrets,
   type RunnableFile,
   runnableFiles,
+  wantedSecrets,
   workspaceQuestion,
   workspaceServers,
 } from "../../terminal/trust-prompt.js";
@@ -22,7 +25,10 @@ export interface TrustOptions {
   revoke?: boolean;
   workspace?: boolean;
   store?: boolean;
+  /** Secrets to grant by name. */
+  secret?: readonly string[];
   json?: boolean;
+  mcp?: string | undefined;
 }
 
 /** With `--json`: what is approved from now on, and what no longer is. */
@@ -40,10 +46,44 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
   if (options.list) return await list(context, store, options.json);
   const outcome: TrustOutcome = { approved: [], revoked: [] };
   return await reporting(context, { json: options.json, outcome }, async (shown) => {
-    if (!options.store) return await trustProject(shown, options, { store, outcome });
+    if (!options.store) return await trustAndGrant(shown, options, { store, outcome });
     const { trustStore } = await import("./trust-store.js");
     return await trustStore(shown, options, outcome);
   });
+}
+
+/** Approves the project's files, then decides about the secrets that they ask for. */
+async function trustAndGrant(
+  context: CommandContext,
+  options: TrustOptions,
+  results: { store: TrustStore; outcome: TrustOutcome },
+): Promise<number> {
+  const code = await trustProject(context, options, results);
+  if (code !== EXIT.success || options.revoke || options.workspace) return code;
+  const app = openApp(context, { mcp: options.mcp, config: "headless" });
+  const open = wantedSecrets(await app.config());
+  const chosen = options.secret ?? [];
+  const asked = open.flatMap(({ names }) => names);
+  const unknown = chosen.find((name) => !asked.includes(name));
+  if (unknown !== undefined) {
+    const hint = asked.length === 0 ? "No file asks for a secret that it lacks." : `Asked for: ${asked.join(", ")}.`;
+    throw new TrunklineError("NOT_FOUND", `No file asks for a secret "${printable(unknown)}".`, { hint });
+  }
+  for (const { file, names, servers } of open) {
+    for (const line of describeSecrets(file, servers)) context.out(line);
+    const granted = names.filter((name) => chosen.includes(name));
+    const mayAsk = granted.length === 0 && !options.yes && isAtTerminal(context);
+    const which = names.map(printable).join(", ");
+    if (mayAsk && (await askYesNo(context, `Give them ${which}?`))) granted.push(...names);
+    if (granted.length === 0) {
+      context.note(`Not granted: ${which}. Grant it with: trunkline trust --secret <name>`);
+      continue;
+    }
+    await results.store.grantSecrets(file, granted);
+    results.outcome.approved.push(...granted);
+    for (const name of granted) context.out(`Granted: ${printable(name)}`);
+  }
+  return code;
 }
 
 async function trustProject(
@@ -51,10 +91,10 @@ async function trustProject(
   options: TrustOptions,
   { store, outcome }: { store: TrustStore; outcome: TrustOutcome },
 ): Promise<number> {
-  const config = await openApp(context).config();
+  const config = await openApp(context, { mcp: options.mcp }).config();
   if (options.workspace) return await trustWorkspace(context, config, { ...options, outcome });
   if (options.revoke) {
-    const paths = config.files.filter(({ scope }) => scope === "project").map(({ path }) => path);
+    const paths = config.files.filter(({ scope }) => scope !== "user").map(({ path }) => path);
     const revoked = await store.revoke(...paths, projectPromptFolder(context));
     outcome.revoked.push(...revoked);
     for (const path of revoked) context.out(`Revoked: ${path}`);
