@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Call, InFlightTable } from "../../packages/client/src/channel/in-flight.js";
 import { type Channel, openHub } from "../../packages/client/src/index.js";
 import { configOf, stdio } from "../../packages/client/test/hub/fixtures.js";
+import { callerOf } from "../support/caller.js";
 
 const abilities = { elicitation: { form: {}, url: {} } };
 
@@ -79,9 +80,10 @@ describe("turns", () => {
   afterEach(() => void vi.useRealTimers());
 
   const limits = {
+    caller: callerOf(),
     waitMs: 5,
     signal: undefined,
-    onBusy: (question: string) => new TrunklineError("BUSY", question),
+    onBusy: (question = "") => new TrunklineError("BUSY", question),
   };
 
   it("are not taken at a server that has never asked", async () => {
@@ -110,9 +112,10 @@ describe("turns", () => {
     const table = new InFlightTable();
     using deadline = startDeadline({ what: "a call", timeoutMs: 60_000 });
     const open = new Set<string>();
-    const call: Call = { channel: { abilities }, deadline, questions: 0, open };
+    const channel = { abilities };
+    const call: Call = { caller: limits.caller, channel, deadline, questions: 0, open };
     table.add(call);
-    await table.take(call.channel, limits);
+    await table.take(channel, limits);
     const second = table.take({ abilities }, limits);
     // Many times the wait, without a question.
     vi.advanceTimersByTime(1_000);

@@ -11,13 +11,13 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { runProgram } from "../../packages/cli/src/program.js";
 import { openChunk } from "../../packages/store/src/engine/content/prepare.js";
-import { Place, root } from "../e2e/command.js";
+import { runUnprotected } from "../../packages/store/test/support/raw-database.js";
+import { Place } from "../e2e/command.js";
 
 /** A project with a store that another user created. */
 async function plantedPlace(): Promise<Place> {
@@ -30,16 +30,7 @@ async function plantedPlace(): Promise<Place> {
   return place;
 }
 
-const BetterSqlite = createRequire(join(root, "packages", "store", "package.json"))("better-sqlite3");
-
 const storeIn = (place: Place) => join(place.cwd, ".trunkline", "store");
-
-function change(file: string, sql: string): void {
-  const db = new BetterSqlite(file);
-  db.unsafeMode(true);
-  db.exec(sql);
-  db.close();
-}
 
 /** Runs the command as at a terminal and answers every question. */
 async function atTerminal(place: Place, args: readonly string[], answer: string) {
@@ -242,7 +233,7 @@ describe("a store with a foreign schema", () => {
   ])("is rejected: %s", { timeout: 120_000 }, async (_, sql) => {
     using place = new Place({ "a.md": "x" });
     await place.run(["store", "add", "a.md"]);
-    change(join(place.home, ".trunkline", "store", "content.sqlite"), sql);
+    runUnprotected(join(place.home, ".trunkline", "store", "content.sqlite"), sql);
     expect((await place.run(["store", "list"])).stderr).toContain("was changed by another program");
     expect((await place.run(["store", "add", "a.md"])).stderr).toContain("was changed by another program");
   });
@@ -251,7 +242,7 @@ describe("a store with a foreign schema", () => {
     using place = new Place({ "a.md": "x" });
     const folder = join(place.home, ".trunkline", "store");
     mkdirSync(folder, { recursive: true });
-    change(
+    runUnprotected(
       join(folder, "content.sqlite"),
       "CREATE TABLE x (y); CREATE TRIGGER t AFTER INSERT ON x BEGIN DELETE FROM x; END",
     );
@@ -262,7 +253,7 @@ describe("a store with a foreign schema", () => {
     using place = new Place({ "a.md": "x" });
     await place.run(["store", "add", "a.md"]);
     await place.run(["store", "export", "out.trunkline"]);
-    change(join(place.cwd, "out.trunkline"), `DROP TABLE pins; CREATE VIEW pins AS ${ENDLESS} SELECT i FROM n`);
+    runUnprotected(join(place.cwd, "out.trunkline"), `DROP TABLE pins; CREATE VIEW pins AS ${ENDLESS} SELECT i FROM n`);
     const { code, stderr } = await place.run(["store", "import", "out.trunkline"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("was changed by another program")]);
   });
@@ -275,7 +266,7 @@ describe("a store with a foreign schema", () => {
     using place = new Place({ "a.md": "pelican", "b.md": "heron" });
     await place.run(["store", "add", "a.md"]);
     const folder = join(place.home, ".trunkline", "store");
-    change(join(folder, "index.sqlite"), sql);
+    runUnprotected(join(folder, "index.sqlite"), sql);
     expect((await place.run(["store", "add", "b.md"])).code).toBe(0);
     expect((await place.run(["store", "search", "pelican"])).stdout).toContain("a.md");
     expect(existsSync(join(folder, "index.sqlite.damaged"))).toBe(true);
@@ -315,7 +306,7 @@ describe("compressed content", () => {
   it("is not read again and again if a content lists the same chunk many times", async () => {
     using place = new Place({ "a.md": Array.from({ length: 9000 }, (_, index) => String(index)).join(" ") });
     await place.run(["store", "add", "a.md"]);
-    change(
+    runUnprotected(
       join(place.home, ".trunkline", "store", "content.sqlite"),
       `WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
        INSERT INTO content_chunks SELECT 1, i, 1 FROM n`,

@@ -1,5 +1,4 @@
 // Elicitations of a hostile server: they name the server, hide nothing, and never ask for a password in a form.
-import { silentLogger } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import { Answering } from "../../packages/client/src/channel/answering.js";
 import type { Abilities, Channel, Question } from "../../packages/client/src/channel/channel.js";
@@ -8,6 +7,7 @@ import { vetElicitation } from "../../packages/client/src/channel/vetted-elicita
 import { defuseLinks, linkProblem } from "../../packages/client/src/channel/web-links.js";
 import { approveOperation } from "../../packages/server/src/operations/ask-user.js";
 import { createExchangeChannel } from "../../packages/server/src/protocol/exchange-channel.js";
+import { callerOf } from "../support/caller.js";
 
 const form = (message: string, properties: object = { value: { type: "string" } }) => ({
   mode: "form",
@@ -25,9 +25,13 @@ async function shown(params: Record<string, unknown>, server = "github"): Promis
       return { action: "accept", content: {} };
     },
   };
-  const answering = new Answering({ server, logger: silentLogger, maxQuestions: 9, roots: () => undefined });
+  const answering = new Answering(server);
   const signal = new AbortController().signal;
-  const answer = await answering.askOutside(channel, { method: "elicitation/create", params }, signal);
+  const answer = await answering.askOutside(
+    { caller: callerOf(), channel },
+    { method: "elicitation/create", params },
+    signal,
+  );
   expect(answer.action).toBe(seen === undefined ? "decline" : "accept");
   return seen;
 }
@@ -45,14 +49,13 @@ describe("a question names the server that asks", () => {
 
   it("for a program that takes questions from a queue", async () => {
     using queue = createQueueChannel();
-    const answering = new Answering({
-      server: "github",
-      logger: silentLogger,
-      maxQuestions: 9,
-      roots: () => undefined,
-    });
+    const answering = new Answering("github");
     const question = { method: "elicitation/create", params: form("Which branch?") };
-    const asking = answering.askOutside(queue.channel, question, new AbortController().signal);
+    const asking = answering.askOutside(
+      { caller: callerOf(), channel: queue.channel },
+      question,
+      new AbortController().signal,
+    );
     for await (const taken of queue.questions) {
       expect(taken).toMatchObject({ kind: "form", request: { message: "github asks: Which branch?" } });
       taken.decline();
@@ -407,14 +410,9 @@ describe("a form that asks for a secret", () => {
       ask: async () => ({ action: "accept" }),
       log: (message) => logged.push(message),
     };
-    const answering = new Answering({
-      server: "github",
-      logger: silentLogger,
-      maxQuestions: 9,
-      roots: () => undefined,
-    });
+    const answering = new Answering("github");
     const question = { method: "elicitation/create", params: form("Enter your password") };
-    await answering.askOutside(channel, question, new AbortController().signal);
+    await answering.askOutside({ caller: callerOf(), channel }, question, new AbortController().signal);
     expect(logged).toMatchObject([
       { server: "github", level: "warning", data: expect.stringContaining("asks for a password") },
     ]);

@@ -115,7 +115,7 @@ async function refusalOf(auth: ServerAuth, resourceMetadata: string): Promise<un
     const refusal = { challenge: challenge(resourceMetadata), token: undefined };
     if (await auth.onRefused(refusal)) return undefined;
   } catch (error) {
-    if (!auth.interactive) return error;
+    if (!auth.isInteractive()) return error;
   }
   return await auth.signIn(AbortSignal.timeout(60_000)).then(
     () => undefined,

@@ -1,19 +1,58 @@
 // Runs the command in its own HOME and folder: in this process by default, or as a real process if that is the point.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { endLeftGroups, recordedBrokers } from "../../packages/broker/src/relay/index.js";
+import { startOf } from "../../packages/broker/src/wire/start-lock.js";
+import { brokerUseOf } from "../../packages/cli/src/commands/broker/broker-commands.js";
 import { runProgram } from "../../packages/cli/src/program.js";
 import { Interrupts, type StopSignal } from "../../packages/cli/src/terminal/interrupts.js";
+import { leftProcesses } from "../support/left-processes.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export const bin = join(root, "packages", "cli", "bin", "trunkline.cjs");
+
+/** Whether commands use a broker of their HOME: `off`, except in the run that repeats these tests with one. */
+export const { TRUNKLINE_BROKER = "off" } = process.env;
+
+/** Kills the brokers of a home, if there are any, and their servers. */
+export function endBroker(home: string): void {
+  const groups = join(home, "run", "broker.groups");
+  for (const { pid, isAlive: isRunning } of recordedBrokers(groups)) if (isRunning) endProcess(pid);
+  endLeftGroups(groups);
+}
+
+/**
+ * Kills the commands whose HOME is below a folder: relays first, because they start another broker when theirs is
+ * killed, then brokers, even those that are not recorded yet.
+ */
+export function endCommands(folder: string): void {
+  if (process.platform !== "linux") return;
+  for (;;) {
+    const commands = leftProcesses(folder).filter(({ command }) => command.includes(`${basename(bin)} `));
+    const brokers = commands.filter(({ command }) => command.endsWith(" broker run"));
+    if (commands.length === 0) return;
+    for (const { pid } of commands) if (!brokers.some((broker) => broker.pid === pid)) endProcess(pid);
+    for (const { pid } of brokers) endProcess(pid);
+  }
+}
+
+/** Kills a process and waits until it runs no more. */
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+  while (startOf(pid) !== "") execFileSync("sleep", ["0.01"]);
+}
 
 export interface RunOptions {
   env?: Record<string, string>;
@@ -59,12 +98,15 @@ export class Place implements Disposable {
     return file;
   }
 
-  /** Starts the command in this process and leaves it running. */
+  /** Starts the command and leaves it running: in this process, or as one that relays it if the broker is on. */
   start(args: readonly string[], options: RunOptions = {}): Running {
-    return new RunInProcess(args, { cwd: options.cwd ?? this.cwd, env: this.#envOf(options), userHome: this.home });
+    const env = this.#envOf(options);
+    const isRelayed = env.TRUNKLINE_BROKER === "on" && brokerUseOf(args, env, process.platform) !== undefined;
+    if (isRelayed) return this.startProcess(args, options);
+    return new RunInProcess(args, { cwd: options.cwd ?? this.cwd, env, userHome: this.home });
   }
 
-  /** Runs the command to completion in this process. */
+  /** Runs the command to completion, as {@link start} does. */
   async run(args: readonly string[], options: RunOptions & { input?: string } = {}): Promise<Outcome> {
     const running = this.start(args, options);
     running.stdin?.end(options.input ?? "");
@@ -90,10 +132,12 @@ export class Place implements Disposable {
   }
 
   #envOf({ env }: RunOptions): Record<string, string> {
-    return { PATH: process.env.PATH ?? "", HOME: this.home, ...this.env, ...env };
+    return { PATH: process.env.PATH ?? "", HOME: this.home, TRUNKLINE_BROKER, ...this.env, ...env };
   }
 
   [Symbol.dispose](): void {
+    if (this.#envOf({}).TRUNKLINE_BROKER !== "off") endCommands(this.base);
+    endBroker(join(this.home, ".trunkline"));
     rmSync(this.base, { recursive: true, force: true });
   }
 }

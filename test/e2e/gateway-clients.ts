@@ -31,6 +31,8 @@ export interface Told {
   readonly questions: string[];
   readonly logs: unknown[];
   readonly updates: string[];
+  /** As received: the SDKs drop progress that arrives together with the answer. */
+  readonly progress: { readonly progress: number; readonly total?: number }[];
   listChanges: number;
 }
 
@@ -70,17 +72,26 @@ export interface PeerOptions {
 }
 
 export async function connectPeer(kind: Kind, where: Where, options: PeerOptions = {}): Promise<Peer> {
-  const told: Told = { questions: [], logs: [], updates: [], listChanges: 0 };
+  const told: Told = { questions: [], logs: [], updates: [], progress: [], listChanges: 0 };
   const roots = options.roots ?? usualRoots;
   return kind === "v1" ? await connectV1(where, told, roots) : await connectV2(kind, where, { told, roots });
 }
 
 function answerTo({ message }: { message: string }, { questions }: Told) {
   questions.push(message);
-  return { action: "accept" as const, content: { name: "Ada", answer: message } };
+  return { action: "accept" as const, content: { name: "Ada", answer: message, run: true } };
 }
 
 const sampled = { role: "assistant" as const, model: "test", content: { type: "text" as const, text: "sampled" } };
+
+function tellProgress(transport: Transport, { progress }: Told): void {
+  const { onmessage } = transport;
+  transport.onmessage = (message, extra) => {
+    if ("method" in message && message.method === "notifications/progress")
+      progress.push(message.params as unknown as Told["progress"][number]);
+    onmessage?.(message, extra);
+  };
+}
 
 /** Describes how to start the command. */
 function processOf({ args, cwd, env }: Exclude<Where, { url: string }>) {
@@ -141,6 +152,7 @@ async function connectV2(
   const transport: Transport =
     "url" in where ? new StreamableHTTPClientTransport(new URL(where.url)) : new StdioClientTransport(processOf(where));
   await client.connect(transport);
+  tellProgress(transport, told);
   const closing: (() => Promise<void>)[] = [() => client.close()];
   return {
     kind,
@@ -182,6 +194,7 @@ async function connectV1(where: Where, told: Told, roots: readonly { uri: string
   const transport = "url" in where ? new V1HttpTransport(new URL(where.url)) : new V1StdioTransport(processOf(where));
   // The SDK's types are not exact about optional properties.
   await client.connect(transport as Parameters<V1Client["connect"]>[0]);
+  tellProgress(transport as Transport, told);
   return {
     kind: "v1",
     told,

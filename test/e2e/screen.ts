@@ -22,7 +22,7 @@ export function startAtScreen(
     stdin,
     stdout,
     stderr,
-    env: { PATH: process.env.PATH, HOME: place.home, TERM: "xterm", ...place.env, ...env },
+    env: { PATH: process.env.PATH, HOME: place.home, TERM: "xterm", TRUNKLINE_BROKER: "off", ...place.env, ...env },
     cwd: place.cwd,
     userHome: place.home,
     interrupts,

@@ -43,15 +43,16 @@ export class ServedStdio implements AsyncDisposable {
     args: readonly string[] = [],
     { client, ...options }: RunOptions & { client?: ClientBehaviour } = {},
   ): Promise<ServedStdio> {
-    return await ServedStdio.#meet(place.start(["serve", ...args], options), client);
+    return await ServedStdio.meet(place.start(["serve", ...args], options), client);
   }
 
   /** Does the same with a separate process. */
   static async startProcess(place: Place, args: readonly string[] = []): Promise<ServedStdio> {
-    return await ServedStdio.#meet(place.startProcess(["serve", ...args]));
+    return await ServedStdio.meet(place.startProcess(["serve", ...args]));
   }
 
-  static async #meet(child: Running, client: ClientBehaviour = {}): Promise<ServedStdio> {
+  /** Performs the handshake with a server that was started in another way. */
+  static async meet(child: Running, client: ClientBehaviour = {}): Promise<ServedStdio> {
     const served = new ServedStdio(child, client);
     const { capabilities = {}, clientInfo = { name: "tester", version: "1.0" } } = client;
     const params = { protocolVersion: "2025-11-25", capabilities, clientInfo };

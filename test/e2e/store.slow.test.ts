@@ -2,12 +2,12 @@
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { storeFolder } from "../../packages/cli/src/app/folders.js";
-import { outcomeOf, Place, root } from "./command.js";
+import { rawDatabase } from "../../packages/store/test/support/raw-database.js";
+import { outcomeOf, Place } from "./command.js";
 import { json, store } from "./store-support.js";
 
 // Each test runs a dozen processes, which is slow on a busy machine.
@@ -142,6 +142,17 @@ describe.concurrent("adding and finding", () => {
   });
 });
 
+describe.concurrent("status", () => {
+  it("says how many documents are indexed for words only, and why", async () => {
+    using place = new Place({ "package-lock.json": "{}", "map.js.map": "{}", "a.ts": "export const a = 1;\n" });
+    await store(place, ["add", "."]);
+    expect((await store(place, ["status"])).stdout).toMatch(
+      /^indexed for words only +2 \(source maps: 1, lock files: 1\)$/m,
+    );
+    expect(await json(place, ["status"])).toMatchObject({ words_only: { documents: 2, kinds: { lock: 1 } } });
+  });
+});
+
 describe.concurrent("changing", () => {
   it("sets tags and metadata", async () => {
     using place = placeWithDocuments();
@@ -244,9 +255,8 @@ describe.concurrent("maintenance", () => {
     using place = new Place();
     await json(place, ["add", "--name", "precious.txt", "-"], { input: `${"precious ".repeat(20)}\n` });
     const file = join(place.home, ".trunkline", "store", "content.sqlite");
-    const Database = createRequire(join(root, "packages", "store", "package.json"))("better-sqlite3");
-    const database = new Database(file);
-    database.prepare("UPDATE chunks SET data = zeroblob(length(data))").run();
+    const database = rawDatabase(file);
+    database.exec("UPDATE chunks SET data = zeroblob(length(data))");
     database.close();
     const { code, stdout } = await store(place, ["verify"]);
     expect(code).toBe(1);

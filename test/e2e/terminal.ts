@@ -12,7 +12,7 @@ import { runProgram } from "../../packages/cli/src/program.js";
 import { Interrupts } from "../../packages/cli/src/terminal/interrupts.js";
 import { HANG_MS } from "../support/hang.js";
 import { needs } from "../support/needs.js";
-import { bin, type Outcome, outcomeOf, type Place } from "./command.js";
+import { bin, type Outcome, outcomeOf, type Place, TRUNKLINE_BROKER } from "./command.js";
 
 /** The path of `script`; empty if it is missing or does not take a command like util-linux's. */
 const script =
@@ -205,7 +205,15 @@ export class RealTerminal extends Screen {
     const words = [process.execPath, bin, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
     this.#child = spawn(script, ["-qec", `stty cols 80 rows 24; exec ${words} > '${this.#stdoutFile}'`, "/dev/null"], {
       cwd: place.cwd,
-      env: { PATH: process.env.PATH, HOME: place.home, TERM: "xterm", SHELL: "/bin/sh", ...place.env, ...env },
+      env: {
+        PATH: process.env.PATH,
+        HOME: place.home,
+        TERM: "xterm",
+        SHELL: "/bin/sh",
+        TRUNKLINE_BROKER,
+        ...place.env,
+        ...env,
+      },
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => this.show(text));

@@ -1,6 +1,6 @@
 // Packs the packages as for publishing, installs them in an empty folder, and uses them from there.
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -127,11 +127,37 @@ describe("the client by itself", () => {
   );
 });
 
+/** Checks that the installed command starts the broker and uses it. */
+async function startsBroker(cwd: string, bin: string): Promise<void> {
+  // The path of a socket must be short.
+  const home = mkdtempSync(join(tmpdir(), "tp-"));
+  const env = { PATH: process.env.PATH, HOME: home, TRUNKLINE_BROKER: "on" };
+  mkdirSync(join(home, ".trunkline"));
+  writeFileSync(
+    join(home, ".trunkline", "settings.json"),
+    JSON.stringify({ mcpServers: { hello: { command: process.execPath, args: [hello] } } }),
+  );
+  try {
+    expect((await run(bin, ["call", "hello.hello", "name=Ada"], { cwd, env })).stdout).toBe("Hello, Ada!\n");
+    const status = JSON.parse((await run(bin, ["broker", "--json"], { cwd, env })).stdout);
+    expect(status).toMatchObject({ running: true, servers: [{ name: "hello", state: "connected" }] });
+    const { origin } = new URL((await run(bin, ["console", "--no-open"], { cwd, env })).stdout);
+    const page = await (await fetch(origin)).text();
+    const [, script = ""] = /src="\.(\/[^"]+\.js)"/.exec(page) ?? [];
+    expect(await (await fetch(`${origin}${script}`)).text()).toContain("Trunkline");
+  } finally {
+    const { stderr } = await run(bin, ["broker", "stop"], { cwd, env });
+    expect(stderr).toMatch(/^Stopped the broker \(pid \d+\) and its servers\.\n$/);
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
 describe("the command", () => {
   it(
     "runs from its installed location",
     async () => {
-      const cwd = await install("command", ["core", "protocol", "client", "server", "store", "agent", "trunkline"]);
+      const own = ["core", "protocol", "client", "server", "store", "agent", "broker", "console", "trunkline"];
+      const cwd = await install("command", own);
       const bin = join(cwd, "node_modules", ".bin", "trunkline");
       const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
       expect((await run(bin, ["--version"], { cwd })).stdout).toBe(`${version}\n`);
@@ -146,6 +172,7 @@ describe("the command", () => {
       const { stdout } = await run(bin, ["store", "search", "hello", "--paths-only", "--store", "kept"], { cwd });
       expect(stdout).toBe("mcp.json\n");
       await runsAndTypesScript(cwd, bin);
+      await startsBroker(cwd, bin);
     },
     INSTALL_TIMEOUT_MS,
   );

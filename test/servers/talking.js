@@ -35,14 +35,16 @@ const tools = [
       const until = stringArgument(args, "until");
       const requestedSchema = { type: "object", properties: { answer: { type: "string" } } };
       const params = { message: "Never mind?", requestedSchema };
-      writeLine({ jsonrpc: "2.0", id: "question", method: "elicitation/create", params });
-      await new Promise((resolve) => {
+      // Watching begins before the question goes out, so that no file appears unseen.
+      const appeared = new Promise((resolve) => {
         const watcher = watch(dirname(until), () => {
           if (!existsSync(until)) return;
           watcher.close();
           resolve(undefined);
         });
       });
+      writeLine({ jsonrpc: "2.0", id: "question", method: "elicitation/create", params });
+      await appeared;
       writeLine({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "question" } });
       return text("taken back");
     },

@@ -11,29 +11,45 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SOURCE = /\/packages\/([^/]+)\/(?:src|test)\/.*\.ts$/;
 const FILE_URL = /new URL\("(\.\.?\/[^"]+)\.js", import\.meta\.url\)/g;
 
-/** Running and finished builds, by package folder, shared by all projects. */
-const builds = new Map<string, Promise<void>>();
+interface Builds {
+  /** Where the bundles of each package are, or will be. */
+  readonly folders: Map<string, Promise<string>>;
+  count: number;
+}
 
-/** Makes the tests' threads and child processes run the sources. `alias` maps packages to their sources. */
-export function sourceThreads(alias: Alias[], building?: string): Plugin {
+/**
+ * The builds of this process. Vitest loads its configuration, and with it this module, once for each project: without a
+ * common place, the second project would build again, over bundles that threads of the first one are loading.
+ */
+const SHARED = Symbol.for("trunkline.source-threads");
+const shared = globalThis as typeof globalThis & { [SHARED]?: Builds };
+shared[SHARED] ??= { folders: new Map(), count: 0 };
+const builds = shared[SHARED];
+
+/**
+ * Makes the tests' threads and child processes run the sources. `alias` maps packages to their sources. `building` is the
+ * package being built, and where its bundles go.
+ */
+export function sourceThreads(alias: Alias[], building?: { folder: string; output: string }): Plugin {
   return {
     name: "source-threads",
     enforce: "pre",
     buildStart: removeOldBundles,
     // Any source file can be part of a bundle.
-    watchChange: () => builds.clear(),
+    watchChange: () => builds.folders.clear(),
     async transform(code, id) {
       const [file = ""] = id.split("?");
       const folder = SOURCE.exec(file)?.[1];
       if (folder === undefined) return undefined;
       const sources = sourcesIn(file, code);
       if (sources.size === 0) return undefined;
-      if (folder !== building) {
-        const built = builds.get(folder) ?? buildBundles(folder, alias);
-        builds.set(folder, built);
-        await built;
+      let output = building?.output ?? "";
+      if (folder !== building?.folder) {
+        const built = builds.folders.get(folder) ?? buildBundles(folder, alias);
+        builds.folders.set(folder, built);
+        output = await built;
       }
-      const url = (source: string) => pathToFileURL(join(outputOf(folder), `${basename(source, ".ts")}.js`)).href;
+      const url = (source: string) => pathToFileURL(join(output, `${basename(source, ".ts")}.js`)).href;
       const replaced = code.replace(FILE_URL, (expression) => {
         const source = sources.get(expression);
         return source === undefined ? expression : `new URL(${JSON.stringify(url(source))})`;
@@ -51,8 +67,11 @@ function sourcesIn(file: string, code: string): Map<string, string> {
   return new Map(named.filter(([, source]) => existsSync(source)));
 }
 
-/** Builds all bundles of a package at once, so those in the same thread share their modules. */
-async function buildBundles(folder: string, alias: Alias[]): Promise<void> {
+/** Builds all bundles of a package at once, so those in the same thread share their modules. Returns their folder. */
+async function buildBundles(folder: string, alias: Alias[]): Promise<string> {
+  // Never the folder of an earlier build: its threads may still load parts of it. Inside the package, so that its
+  // dependencies can be resolved.
+  const output = join(bundlesOf(folder), String(process.pid), String(++builds.count));
   const root = join(ROOT, "packages", folder);
   const files = ["src", "test"].flatMap((part) =>
     readdirSync(join(root, part), { recursive: true, encoding: "utf8" })
@@ -66,21 +85,17 @@ async function buildBundles(folder: string, alias: Alias[]): Promise<void> {
     root: ROOT,
     logLevel: "error",
     resolve: { alias },
-    plugins: [sourceThreads(alias, folder)],
+    plugins: [sourceThreads(alias, { folder, output })],
     ssr: { noExternal: [/^@trunkline\//] },
     build: {
       ssr: true,
-      outDir: outputOf(folder),
+      outDir: output,
       target: "node20",
       minify: false,
       rolldownOptions: { input, output: { entryFileNames: "[name].js" } },
     },
   });
-}
-
-/** Returns a folder inside the package, so its dependencies can be resolved. */
-function outputOf(folder: string): string {
-  return join(bundlesOf(folder), String(process.pid));
+  return output;
 }
 
 function bundlesOf(folder: string): string {

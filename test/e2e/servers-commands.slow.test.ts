@@ -121,6 +121,7 @@ describe("trunkline doctor", () => {
       "app_modes",
       "safety",
       "surface",
+      "broker",
       "search",
     ]);
     expect(report.mcp).toMatchObject({

@@ -1,0 +1,20 @@
+// A hub as a connection sees it, for tests of what is below the hub.
+import { silentLogger } from "@trunkline/core";
+import type { Caller } from "../../packages/client/src/channel/caller.js";
+
+export function callerOf(more: Partial<Caller> = {}): Caller {
+  return {
+    channel: undefined,
+    noChannel: {},
+    waitMs: 10,
+    maxQuestions: 9,
+    roots: () => undefined,
+    logLevel: undefined,
+    ownLogLevel: undefined,
+    logger: silentLogger,
+    signIn: undefined,
+    redact: (text) => text,
+    onNotification: () => {},
+    ...more,
+  };
+}
