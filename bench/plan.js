@@ -6,6 +6,8 @@
 export const BENCHMARKS = [
   { name: "speed", file: "speed/run.js" },
   { name: "gateways", file: "gateways/run.js", options: ["--tools"] },
+  { name: "broker", file: "broker/run.js" },
+  { name: "console", file: "console.js" },
   { name: "caller", file: "caller/run.js" },
   { name: "tasks", file: "tasks/run.js", options: ["--tools"] },
   { name: "server-surface-tokens", file: "server/surface-tokens.js", options: ["--tools"] },
@@ -16,6 +18,7 @@ export const BENCHMARKS = [
   { name: "server-large-results", file: "server/large-results.js" },
   { name: "server-load", file: "server/load.js" },
   { name: "store-ingest", file: "store/ingest.js" },
+  { name: "store-disk", file: "store/disk.js", options: ["--beir"] },
   { name: "store-restore", file: "store/restore.js" },
   { name: "store-grep", file: "store/grep.js" },
   { name: "store-search", file: "store/search.js" },

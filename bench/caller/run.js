@@ -1,6 +1,5 @@
 // Compares `trunkline call` and `trunkline tools` with mcporter: one command from start to end, alternating, with the
 // outputs checked. Options: --rounds 7.
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +9,7 @@ import { besideTheBest } from "../gateways/beside.js";
 import { upstream } from "../gateways/gateways.js";
 import { SECRETS, seen } from "../gateways/secrets.js";
 import { plainEnvironment } from "../gateways/started.js";
+import { outputOf } from "../output-of.js";
 import { isAbsent, npmPeer } from "../peers/peers.js";
 import { median, report, timeMs } from "../report.js";
 import { COMMAND } from "../server/product.js";
@@ -38,21 +38,7 @@ function configuration(name, servers) {
 
 /** Returns what a command prints. @param {string} command @param {readonly string[]} args @returns {Promise<string>} */
 function run(command, args) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
-    let printed = "";
-    let said = "";
-    child.stdout.setEncoding("utf8").on("data", (chunk) => {
-      printed += chunk;
-    });
-    child.stderr.setEncoding("utf8").on("data", (chunk) => {
-      said += chunk;
-    });
-    child.once("error", reject);
-    child.once("close", (code) =>
-      code === 0 ? resolve(printed.trim()) : reject(new Error(`${args.join(" ")} exited with ${code}: ${said}`)),
-    );
-  });
+  return outputOf(command, args, { cwd: folder, env });
 }
 
 /**

@@ -39,6 +39,18 @@ export function cpuMs(pid) {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
+/** CPU time that a process has used, all threads, to the microsecond. @param {number} pid */
+export function cpuUs(pid) {
+  /** @type {string[]} */
+  let threads = [];
+  try {
+    threads = readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return Number.NaN;
+  }
+  return threads.reduce((sum, thread) => sum + Number(read(pid, `task/${thread}/schedstat`).split(" ")[0]) / 1e3, 0);
+}
+
 /** CPU time that a gateway has used. @param {number} pid */
 export function gatewayCpuMs(pid) {
   return ownProcesses(pid).reduce((sum, each) => sum + cpuMs(each), 0);
@@ -47,6 +59,12 @@ export function gatewayCpuMs(pid) {
 /** Resident memory of one process. @param {number} pid */
 export function residentMB(pid) {
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(read(pid, "status"))?.[1];
+  return (Number(kib ?? Number.NaN) * 1024) / 1e6;
+}
+
+/** Memory of one process, with its part of what it shares with others. @param {number} pid */
+export function proportionalMB(pid) {
+  const kib = /^Pss:\s+(\d+) kB$/m.exec(read(pid, "smaps_rollup"))?.[1];
   return (Number(kib ?? Number.NaN) * 1024) / 1e6;
 }
 

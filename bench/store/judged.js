@@ -1,4 +1,5 @@
-// Judged questions in BEIR's format: corpus.jsonl, queries.jsonl and qrels/test.tsv in one folder.
+// Judged questions: in BEIR's format (corpus.jsonl, queries.jsonl and qrels/test.tsv in one folder), or about the files of
+// a repository (a file in repositories/).
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -15,6 +16,25 @@ export function readJudged(folder) {
     return right === undefined ? [] : [{ text, right }];
   });
   return { corpus: readLines(join(folder, "corpus.jsonl")), questions };
+}
+
+/** @typedef {{ part: "tune" | "held", ask: string, files: string[] }} Question A question, and the files that answer it. */
+
+/**
+ * Reads the questions about a repository and how to get its source. Only the `tune` half was used to choose weights.
+ * @param {string} name @returns {{ source: string, questions: Question[] }}
+ */
+export function readRepositoryQuestions(name) {
+  return JSON.parse(readFileSync(new URL(`repositories/${name}.json`, import.meta.url), "utf8"));
+}
+
+/**
+ * Returns 1 divided by the rank of the first right file; 0 if there is none. @param {readonly string[]} found @param
+ * {readonly string[]} right
+ */
+export function reciprocalRank(found, right) {
+  const at = found.findIndex((file) => right.includes(file));
+  return at === -1 ? 0 : 1 / (at + 1);
 }
 
 /** Computes nDCG@10 and recall@10 of a result. @param {readonly string[]} found @param {Map<string, number>} right */
