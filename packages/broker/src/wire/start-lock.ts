@@ -68,16 +68,20 @@ export function isAlive(owner: string): boolean {
   return startOf(Number(pid)) === start;
 }
 
+/** The kernel's flag for a process that is ending: its sockets may be closed, but it is not a zombie yet. */
+const EXITING = 0x4;
+
 /**
- * When a process started, in ticks since boot: numbers of processes are reused. Empty if it has ended, even if its
- * parent has not noticed, and if the system does not say.
+ * When a process started, in ticks since boot: numbers of processes are reused. Empty if it has ended or is ending, even
+ * if its parent has not noticed, and if the system does not say.
  */
 export function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The name in parentheses may contain anything, so fields are counted from its end.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? "" : (fields[19] ?? "");
+    const isEnding = fields[0] === "Z" || (Number(fields[6]) & EXITING) !== 0;
+    return isEnding ? "" : (fields[19] ?? "");
   } catch {
     return "";
   }
