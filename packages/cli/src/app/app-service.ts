@@ -13,7 +13,14 @@ import {
   type Service,
   type ServiceOptions,
 } from "@trunkline/server";
-import { FileJournal, FileTokenAccount, journalFolder, type TokenAccount, ToolUsage } from "@trunkline/server/journal";
+import {
+  FileJournal,
+  FileTokenAccount,
+  type Journal,
+  journalFolder,
+  type TokenAccount,
+  ToolUsage,
+} from "@trunkline/server/journal";
 import type { CommandContext } from "../terminal/context.js";
 import type { App } from "./app.js";
 import { cacheFolder, projectPromptFolder, promptFolders, withHome, workspaceOf } from "./folders.js";
@@ -38,6 +45,8 @@ export interface ServiceSettings {
   readonly askThrough?: AskThrough | undefined;
   /** Keeps what calls say while a person wants to see it. Default: the broker's console, if there is one. */
   readonly recorder?: CallRecorder | undefined;
+  /** Also gets every finished call. */
+  readonly metrics?: Journal | undefined;
 }
 
 /** Who answers questions during a command's own request, and what aborts it. */
@@ -82,7 +91,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
     promptFolders: promptFolders(context, settings.prompts),
     projectPrompts: projectPrompts(context, promptFolders(context, settings.prompts)),
     cacheFolder: cacheFolder(context),
-    journal: records.journal,
+    journal: both(records.journal, settings.metrics),
     account: records.account,
     usage: records.usage,
     findWaitMs: settings.findWaitMs,
@@ -172,6 +181,16 @@ function unusableHint({ files }: LoadedConfig): string | undefined {
   const paths = files.filter(({ unusable }) => unusable !== undefined).map(({ path }) => path);
   if (paths.length === 0) return undefined;
   return `Fix ${paths.join(" and ")}, whose policy cannot be read; \`trunkline doctor\` says what is wrong.`;
+}
+
+function both(journal: Journal, metrics: Journal | undefined): Journal {
+  if (metrics === undefined) return journal;
+  return {
+    record: (call) => {
+      journal.record(call);
+      metrics.record(call);
+    },
+  };
 }
 
 /** Journal and token account of one run, in the user's own folder. */

@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
-import { isRecord, type Logger, parseJson, TrunklineError, toTrunklineError } from "@trunkline/core";
+import { isRecord, type Logger, parseJson, sleep, TrunklineError, toTrunklineError } from "@trunkline/core";
 import {
   errorMessage,
   findHeaderMismatch,
@@ -27,6 +27,7 @@ import { RequestContext } from "../protocol/request-context.js";
 import { toRpcError } from "../protocol/rpc-failures.js";
 import { atMost, Heartbeat } from "./endpoint-timing.js";
 import { addressOf, hostName, LOOPBACK, listenError, WILDCARDS } from "./http-address.js";
+import { HealthPages, type HealthSource } from "./http-health.js";
 import { NOT_JSON, PostReply, type Refusal, refusal, refuse, sendEmpty } from "./http-replies.js";
 import { BodyBudget, checkPostHeaders, HttpGuard, readBody } from "./http-requests.js";
 import { LegacySessions, type ReceivedBody, type SessionLimits } from "./legacy-sessions.js";
@@ -34,6 +35,7 @@ import { doubtfulRequest, headerMismatch, ordinaryRequest } from "./modern-heade
 import { type Principals, singleToken } from "./principals.js";
 import { answeredId, repeatedKeyError } from "./unique-keys.js";
 
+export type { HealthSource } from "./http-health.js";
 export { DEFAULT_PRINCIPAL, type Principals, tokenDigest } from "./principals.js";
 
 export interface HttpEndpointOptions {
@@ -52,6 +54,13 @@ export interface HttpEndpointOptions {
    * addresses it resolves to.
    */
   readonly allowedHosts?: readonly string[] | undefined;
+  /** Answers `/healthz`, `/readyz` and `/metrics`. Default: there are no such pages. */
+  readonly health?: HealthSource | undefined;
+  /**
+   * How long the endpoint takes further requests after `close`, while `/readyz` sends load balancers elsewhere.
+   * Default 0.
+   */
+  readonly drainMs?: number | undefined;
   /** How long running calls may continue after `close`. Default 5 s. */
   readonly graceMs?: number | undefined;
   /** Default 4 MiB, as in the SDK. */
@@ -128,10 +137,13 @@ class Endpoint {
   readonly #load: PrincipalLoad;
   readonly #forgetPrincipals: (() => void) | undefined;
   readonly #graceMs: number;
+  readonly #drainMs: number;
+  readonly #health: HealthPages | undefined;
   readonly #responses = new Set<ServerResponse>();
   #inFlight = 0;
   #idle: (() => void)[] = [];
   #closing: Promise<void> | undefined;
+  #hasStopped = false;
 
   constructor(options: HttpEndpointOptions, address: string) {
     const { service, logger, allowedHosts = [] } = options;
@@ -146,6 +158,18 @@ class Endpoint {
     const bound = WILDCARDS.includes(hostName(address)) ? hostname() : address;
     const hosts = [...names, hostName(options.host), hostName(bound)];
     this.#guard = new HttpGuard({ hosts, origins: names, principals });
+    const { health, drainMs = 0 } = options;
+    this.#drainMs = drainMs;
+    if (health !== undefined) {
+      this.#health = new HealthPages({
+        source: health,
+        isDraining: () => this.#closing !== undefined,
+        checkToken: (request) => {
+          const principal = this.#guard.identify(request);
+          return typeof principal === "string" ? undefined : principal;
+        },
+      });
+    }
     this.#load = new PrincipalLoad(this.#protocol.limits.maxInFlight);
     const limits = { ...SESSION_LIMITS, ...options.sessions };
     this.#sessions = new LegacySessions(this.#protocol, { heartbeat: this.#heartbeat, limits });
@@ -183,6 +207,8 @@ class Endpoint {
   }
 
   async #close(): Promise<void> {
+    if (this.#drainMs > 0) await sleep(this.#drainMs);
+    this.#hasStopped = true;
     this.#forgetPrincipals?.();
     const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await this.#modern.finishStreams();
@@ -208,8 +234,10 @@ class Endpoint {
   }
 
   #receive(request: HttpRequest, response: ServerResponse): void {
-    if (this.#closing !== undefined) {
-      refuse(response, refusal(503, "The server is stopping.", { connection: "close", "retry-after": "1" }));
+    // A client that keeps its connection would go on using this gateway.
+    if (this.#closing !== undefined) response.setHeader("connection", "close");
+    if (this.#hasStopped) {
+      refuse(response, refusal(503, "The server is stopping.", { "retry-after": "1" }));
       return;
     }
     this.#inFlight += 1;
@@ -244,6 +272,8 @@ class Endpoint {
   }
 
   #route(request: HttpRequest, response: ServerResponse): Promise<void> | void {
+    const page = this.#health?.pageOf(request);
+    if (page !== undefined) return this.#health?.answer(page, request, response);
     // Before the token: a client that looks for an authorization server must find none, and not be asked for a token.
     if (!isEndpointPath(request.url)) {
       return this.#turnAway(request, response, refusal(404, `Not found. MCP is served at ${PATH}.`));

@@ -3,6 +3,7 @@
  * that only reads them loads no protocol code.
  */
 export { CallDays, type ClientDay } from "./call-days.js";
+export { CallMetrics, type Metric, prometheusText, type Sample } from "./call-metrics.js";
 export { FileJournal, type FileJournalOptions } from "./file-journal.js";
 export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal.js";
 export { isDefinitionNews } from "./journal.js";

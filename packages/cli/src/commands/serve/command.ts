@@ -9,6 +9,7 @@ Without --http it speaks MCP on stdin and stdout: \`trunkline install <program>\
 All windows then share one process, which runs each server once: \`trunkline broker\` shows it, and --no-broker does without it.
 Clients over HTTP send a token, also on this machine: the first start creates one in Trunkline's home and prints it;
 \`trunkline tokens\` makes others. From the environment: TRUNKLINE_TOKEN (used instead of that file), TRUNKLINE_STORE, TRUNKLINE_PROMPTS, TRUNKLINE_MCP_FILE and TRUNKLINE_LOG_LEVEL.
+For operators, over HTTP: /healthz and /readyz need no token, /metrics does (Prometheus format).
 SIGTERM stops it gracefully, with exit code 0.`;
 
 export function addServe({ program, context, setExitCode }: Cli): void {
@@ -46,6 +47,9 @@ function addServeOptions(command: Command): Command {
     .option("--no-token", "let every program and user on this machine connect to --http")
     .option("--allow-host <name...>", "also answer to this host name, such as a proxy's")
     .addOption(
+      secondsOption("after SIGTERM, take requests this much longer while /readyz says no", "--drain <seconds>"),
+    )
+    .addOption(
       new Option(
         "--surface <kind>",
         "the tools that clients see: what suits each client, a few that cover everything, every upstream tool, or both",
@@ -80,7 +84,9 @@ function addServeOptions(command: Command): Command {
 
 /** Rejects options that make no sense together. */
 function checkServeOptions(options: Omit<ServeOptions, "mcp">, command: Command): void {
-  const network = ["port", "host", "token", "allowHost"].find((name) => command.getOptionValueSource(name) === "cli");
+  const network = ["port", "host", "token", "allowHost", "drain"].find(
+    (name) => command.getOptionValueSource(name) === "cli",
+  );
   if (!options.http && network !== undefined) {
     const flag = network === "token" ? "no-token" : network.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
     throw new TrunklineError("USAGE", `--${flag} needs --http.`, { hint: "Without --http it serves stdio." });

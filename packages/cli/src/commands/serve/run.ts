@@ -20,6 +20,8 @@ export interface ServeOptions {
   /** False: no token is required. */
   token: boolean;
   allowHost?: readonly string[];
+  /** In seconds. */
+  drain?: number;
   surface: "auto" | "composite" | "direct" | "both";
   names?: "wire" | "prefixed" | "plain";
   echo?: boolean;
@@ -52,15 +54,16 @@ const HEAP_GROWTH = 40;
 /** Serves until the client disconnects (stdio) or the process is asked to stop, which counts as success. */
 export async function serve(given: CommandContext, options: ServeOptions): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
+  if (options.http) return await serveHttp(given, options);
   await using app = openServeApp(given, options);
-  await (options.http ? serveHttp(app, options) : serveStdio(app, options));
+  await serveStdio(app, options);
 }
 
 /** Creates the app that serves with these options, after checking them. Nothing is opened yet. */
 export function openServeApp(
   given: CommandContext,
   options: ServeOptions,
-  more: Pick<ServiceSettings, "askThrough" | "recorder"> = {},
+  more: Pick<ServiceSettings, "askThrough" | "recorder" | "metrics"> = {},
 ): App {
   const context = withLogLevel(given, options.logLevel);
   requireNoChain(context.env);
@@ -114,7 +117,13 @@ async function serveStdio(app: App, options: ServeOptions): Promise<void> {
   if (failure !== undefined) throw failure.error;
 }
 
-async function serveHttp(app: App, options: ServeOptions): Promise<void> {
+async function serveHttp(given: CommandContext, options: ServeOptions): Promise<void> {
+  const [{ CallMetrics }, { gatewayHealth }] = await Promise.all([
+    import("@trunkline/server/journal"),
+    import("./gateway-health.js"),
+  ]);
+  const metrics = new CallMetrics();
+  await using app = openServeApp(given, options, { metrics });
   const { context } = app;
   const { logger, signal, env, redactor } = context;
   const environmentToken = options.token ? tokenOf(env.TRUNKLINE_TOKEN) : undefined;
@@ -125,7 +134,16 @@ async function serveHttp(app: App, options: ServeOptions): Promise<void> {
   await prepare(app);
   const { host, port, allowHost } = options;
   using principals = options.token ? await principalsOf(context, environmentToken) : undefined;
-  const endpoint = await listenHttp({ service, logger, host, port, principals, allowedHosts: allowHost });
+  const endpoint = await listenHttp({
+    service,
+    logger,
+    host,
+    port,
+    principals,
+    allowedHosts: allowHost,
+    health: gatewayHealth(app, metrics),
+    drainMs: (options.drain ?? 0) * 1_000,
+  });
   const { url, localUrl } = addressesOf(endpoint.url);
   if (!options.token) {
     context.note("warning: without a token, every program and every user on this machine can use this server.");

@@ -1,0 +1,91 @@
+// What `serve --http` tells operators: whether it can do its work, and figures.
+import { parseContentId, sleep } from "@trunkline/core";
+import type { HealthSource } from "@trunkline/server/http";
+import { type CallMetrics, type Metric, prometheusText } from "@trunkline/server/journal";
+import type { App } from "../../app/app.js";
+
+/** How long the store may take to answer before it counts as unreachable. */
+const STORE_MS = 2_000;
+/** No content has this id; looking for it shows that the store answers. */
+const NO_CONTENT = parseContentId("0".repeat(64));
+
+export function gatewayHealth(app: App, calls: CallMetrics): HealthSource {
+  return {
+    problems: () => problemsOf(app),
+    metrics: async () => prometheusText([...calls.metrics(), ...(await gatewayMetrics(app))]),
+  };
+}
+
+/** The answers are public: they name no file and no address. The log and `doctor` say more. */
+async function problemsOf(app: App): Promise<readonly string[]> {
+  const [config, store] = await Promise.all([isConfigValid(app), isStoreReachable(app)]);
+  return [
+    ...(config ? [] : ["The configuration cannot be used. `trunkline doctor` says why."]),
+    ...(store ? [] : ["The store cannot be reached."]),
+  ];
+}
+
+async function isConfigValid(app: App): Promise<boolean> {
+  try {
+    return (await app.config()).files.every(({ unusable }) => unusable === undefined);
+  } catch (error) {
+    app.context.logger.debug("the configuration cannot be used", { error });
+    return false;
+  }
+}
+
+async function isStoreReachable(app: App): Promise<boolean> {
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([stopping.signal, app.signal]);
+  const looked = app
+    .store()
+    .then(async (store) => await store.has(NO_CONTENT, { signal }))
+    .then(
+      () => true,
+      (error: unknown) => {
+        app.context.logger.debug("the store cannot be reached", { error });
+        return false;
+      },
+    );
+  const gaveUp = sleep(STORE_MS, stopping.signal).then(
+    () => false,
+    () => false,
+  );
+  try {
+    return await Promise.race([looked, gaveUp]);
+  } finally {
+    stopping.abort();
+  }
+}
+
+async function gatewayMetrics(app: App): Promise<readonly Metric[]> {
+  const states = new Map<string, number>();
+  for (const { state } of app.openedHub?.status() ?? []) states.set(state, (states.get(state) ?? 0) + 1);
+  const { rss } = process.memoryUsage();
+  return [
+    {
+      name: "trunkline_ready",
+      help: "Whether the configuration can be used and the store can be reached.",
+      type: "gauge",
+      samples: [{ value: (await problemsOf(app)).length === 0 ? 1 : 0 }],
+    },
+    {
+      name: "trunkline_servers",
+      help: "MCP servers by state.",
+      type: "gauge",
+      samples: [...states].map(([state, value]) => ({ labels: { state }, value })),
+    },
+    {
+      name: "process_resident_memory_bytes",
+      help: "Resident memory of the gateway.",
+      type: "gauge",
+      samples: [{ value: rss }],
+    },
+    {
+      name: "process_start_time_seconds",
+      help: "When the gateway started, in seconds since 1970.",
+      type: "gauge",
+      samples: [{ value: Math.round(Date.now() / 1_000 - process.uptime()) }],
+    },
+  ];
+}
