@@ -70,7 +70,7 @@ export const LAYERS = {
   embed: {
     message: "embed imports core and onnxruntime-node.",
     imports: ["@trunkline/core", "onnxruntime-node"],
-    folders: { "models.ts": [], inference: [], weights: ["models.ts"] },
+    folders: { "models.ts": [], inference: [], weights: ["models.ts"], runtime: ["weights"] },
   },
   server: {
     message:
@@ -125,7 +125,7 @@ export const LAYERS = {
   cli: {
     message: "cli imports the other packages; the native libraries it declares are only for the bundle.",
     imports: [
-      ...["agent", "broker", "client", "console", "core", "protocol", "server", "store"].map(
+      ...["agent", "broker", "client", "console", "core", "embed", "protocol", "server", "store"].map(
         (name) => `@trunkline/${name}`,
       ),
       "@trunkline/broker/*",

@@ -1,24 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
-import { PassThrough } from "node:stream";
-import { silentLogger } from "@trunkline/core";
-import * as embedPackage from "@trunkline/embed";
 import { describe, expect, it } from "vitest";
-import {
-  type EmbedPackage,
-  installEmbedPackage,
-  loadEmbedPackage,
-  packagesFolder,
-  resolveEmbedPackage,
-  withOwnErrors,
-} from "../../packages/cli/src/app/embed-package.js";
 import { haveWeights, UNREACHABLE, weightsHome } from "../../packages/embed/test/weights.js";
 import { Place } from "./command.js";
 import { atTerminal, hasTerminal, RealTerminal } from "./terminal.js";
-
-const VERSION = "1.2.3";
 
 /** Creates a place where `npm` is this script and every call to it is recorded. */
 function placeWithNpm(script: string): { place: Place; npm: string; calls: () => string[][] } {
@@ -39,121 +26,6 @@ function placeWithNpm(script: string): { place: Place; npm: string; calls: () =>
   const lines = () => readFileSync(calls, "utf8").trim().split("\n");
   return { place, npm, calls: () => lines().map((line) => JSON.parse(line)) };
 }
-
-/** Installs a fake @trunkline/embed with its own error class, as another copy of core would have. */
-const INSTALLS = `
-  const prefix = args[args.indexOf("--prefix") + 1];
-  const folder = path.join(prefix, "node_modules", "@trunkline", "embed");
-  fs.mkdirSync(path.join(folder, "dist"), { recursive: true });
-  const version = args.find((arg) => arg.startsWith("@trunkline/embed@")).slice(17);
-  fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({
-    name: "@trunkline/embed", version, type: "module", exports: { ".": { default: "./dist/index.js" } },
-  }));
-  fs.writeFileSync(path.join(folder, "dist", "index.js"), \`
-    class TrunklineError extends Error { name = "TrunklineError"; code = "NOT_FOUND"; hint = "do this"; retryable = false; }
-    export async function createEmbedder() { throw new TrunklineError("not there"); }
-    export const skipped = "\${process.env.ONNXRUNTIME_NODE_INSTALL}";
-  \`);`;
-
-describe("the embed package", () => {
-  it("exports what the command uses", () => {
-    const used: EmbedPackage = embedPackage;
-    for (const name of ["createEmbedder", "createEndpointEmbedder", "modelStatus", "pullModel", "shortened"] as const)
-      expect(used[name]).toBeTypeOf("function");
-  });
-
-  it("is loaded from the first place that has the command's version", async () => {
-    using place = new Place();
-    const install = (name: string, version: string) => {
-      const folder = join(place.base, name, "node_modules", "@trunkline", "embed");
-      mkdirSync(join(folder, "dist"), { recursive: true });
-      writeFileSync(
-        join(folder, "package.json"),
-        JSON.stringify({ name: "@trunkline/embed", version, exports: { ".": { default: "./dist/index.js" } } }),
-      );
-      writeFileSync(join(folder, "dist", "index.js"), "");
-      return `${join(place.base, name)}/`;
-    };
-    const [old, first, second] = [install("old", "0.0.9"), install("first", VERSION), install("second", VERSION)];
-    const nowhere = `${join(place.base, "nowhere")}/`;
-    const resolve = (...from: string[]) => resolveEmbedPackage({ version: VERSION, from });
-    expect(await resolve(nowhere, first, second)).toContain(join("first", "node_modules"));
-    expect(await resolve(old, second)).toContain(join("second", "node_modules"));
-    expect(await resolve(nowhere, old)).toBeUndefined();
-    await expect(loadEmbedPackage({ version: VERSION, from: [nowhere] })).rejects.toMatchObject({
-      code: "NOT_FOUND",
-      hint: "Run: trunkline models pull",
-    });
-  });
-
-  it("is installed below the user's folder without its own downloads, and its errors keep their code and hint", async () => {
-    const { place, npm, calls } = placeWithNpm(INSTALLS);
-    using _ = place;
-    const { home } = place;
-    const { signal } = new AbortController();
-    const stderr = new PassThrough();
-    await installEmbedPackage({ home, version: VERSION, env: process.env, npmCommand: [npm], signal, stderr });
-    expect(calls()).toEqual([expect.arrayContaining(["install", `@trunkline/embed@${VERSION}`, packagesFolder(home)])]);
-    const installed = await loadEmbedPackage({ version: VERSION, from: [`${packagesFolder(home)}/`] });
-    expect(installed).toMatchObject({ skipped: "skip" });
-    await expect(withOwnErrors(() => installed.createEmbedder({ home, logger: silentLogger }))).rejects.toMatchObject({
-      code: "NOT_FOUND",
-      message: "not there",
-      hint: "do this",
-    });
-  });
-
-  it("keeps the runtime's library for this platform and removes the others", async () => {
-    const { platform, arch } = process;
-    const own = join(platform, arch);
-    const libraries = [own, join(platform, "other"), join("plan9", arch)];
-    const { place, npm } = placeWithNpm(`
-      const bin = path.join(args[args.indexOf("--prefix") + 1], "node_modules", "onnxruntime-node", "bin", "napi-v6");
-      for (const each of ${JSON.stringify(libraries)}) {
-        fs.mkdirSync(path.join(bin, each), { recursive: true });
-        fs.writeFileSync(path.join(bin, each, "library"), "");
-      }`);
-    using _ = place;
-    const { home } = place;
-    const { signal } = new AbortController();
-    const stderr = new PassThrough();
-    await installEmbedPackage({ home, version: VERSION, env: process.env, npmCommand: [npm], signal, stderr });
-    const bin = join(packagesFolder(home), "node_modules", "onnxruntime-node", "bin", "napi-v6");
-    expect(libraries.filter((each) => existsSync(join(bin, each, "library")))).toEqual([own]);
-  });
-
-  it("keeps all libraries of the runtime if none is for this platform", async () => {
-    const { place, npm } = placeWithNpm(`
-      const bin = path.join(args[args.indexOf("--prefix") + 1], "node_modules", "onnxruntime-node", "bin", "napi-v6");
-      fs.mkdirSync(path.join(bin, "plan9", "x64"), { recursive: true });`);
-    using _ = place;
-    const { home } = place;
-    const { signal } = new AbortController();
-    const stderr = new PassThrough();
-    await installEmbedPackage({ home, version: VERSION, env: process.env, npmCommand: [npm], signal, stderr });
-    const bin = join(packagesFolder(home), "node_modules", "onnxruntime-node", "bin", "napi-v6");
-    expect(existsSync(join(bin, "plan9", "x64"))).toBe(true);
-  });
-
-  it("reports a failed installation", async () => {
-    const { place, npm } = placeWithNpm("process.exitCode = 7;");
-    using _ = place;
-    const options = {
-      home: place.home,
-      version: VERSION,
-      env: process.env,
-      signal: new AbortController().signal,
-      stderr: new PassThrough(),
-    };
-    await expect(installEmbedPackage({ ...options, npmCommand: [npm] })).rejects.toMatchObject({
-      code: "IO",
-      message: expect.stringContaining("exit code 7"),
-    });
-    await expect(installEmbedPackage({ ...options, npmCommand: [`${npm}-not`] })).rejects.toMatchObject({
-      code: "SPAWN_FAILED",
-    });
-  });
-});
 
 describe("trunkline models", () => {
   it("lists what is missing", async () => {

@@ -15,10 +15,11 @@ import {
 } from "@trunkline/core";
 import type { FromWorker, ToWorker, WorkerSetup } from "./inference/inference-messages.js";
 import { DEFAULT_MODEL, type ModelFacts, modelFacts, vectorModelName } from "./models.js";
+import { requireRuntime } from "./runtime/find-runtime.js";
 import { filesOf, modelFolder } from "./weights/model-folder.js";
 
 export interface EmbedderOptions {
-  /** Trunkline's folder, with the weights in `<home>/models`. */
+  /** Trunkline's folder, with the weights in `<home>/models`, and onnxruntime-node in `<home>/packages` if needed. */
   home: string;
   /** Default `minilm`. */
   model?: string | undefined;
@@ -39,7 +40,10 @@ const PULL_HINT = "Run: trunkline models pull";
 const MAX_THREADS = 4;
 const THREAD_ENTRY = new URL("./inference/inference-thread.js", import.meta.url);
 
-/** Opens the embedded model. Rejects with `NOT_FOUND` if its weights were not pulled; it downloads nothing. */
+/**
+ * Opens the embedded model. Rejects with `NOT_FOUND` if its weights or onnxruntime-node were not pulled; it downloads
+ * nothing.
+ */
 export async function createEmbedder(options: EmbedderOptions): Promise<LocalEmbedder> {
   const { home, signal, logger = silentLogger } = options;
   const facts = modelFacts(options.model ?? DEFAULT_MODEL);
@@ -53,6 +57,7 @@ export async function createEmbedder(options: EmbedderOptions): Promise<LocalEmb
     tokenizer: pinned(facts.tokenizer),
     dimensions: facts.dimensions,
     maxTokens: facts.maxTokens,
+    runtime: await requireRuntime(home),
     threads: options.threads ?? Math.min(availableParallelism(), MAX_THREADS),
   });
   try {

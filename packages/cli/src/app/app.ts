@@ -452,7 +452,7 @@ export class App implements AsyncDisposable {
     if (this.#options.embed === false) return undefined;
     const signal = this.#opening;
     try {
-      const { openEmbedder } = await import("./embed-package.js");
+      const { openEmbedder } = await import("./open-embedder.js");
       const { shared } = this.context;
       if (shared !== undefined) return await shared.embedder(() => openEmbedder(this.context));
       return await openEmbedder(this.context, signal);

@@ -1,26 +1,19 @@
 // The model for search by meaning: whether it is installed, and whether the user does not want it.
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { isAbsent, isTrunklineError, writeFileAtomically } from "@trunkline/core";
+import { isAbsent, writeFileAtomically } from "@trunkline/core";
+import type { ModelState } from "@trunkline/embed";
 import type { CommandContext } from "../terminal/context.js";
-import { embedPlaces, loadEmbedPackage, type ModelReport, withOwnErrors } from "./embed-package.js";
 
-export type SearchModelState = ModelReport["state"];
+export type SearchModelState = ModelState;
 
-/** A package that is not installed counts as a missing model: `trunkline models pull` gets both. */
-export async function searchModelState(
-  context: Pick<CommandContext, "version" | "home" | "signal">,
-): Promise<SearchModelState> {
+/** Returns the state of the model that search by meaning uses. */
+export async function searchModelState(context: Pick<CommandContext, "home" | "signal">): Promise<SearchModelState> {
   const { home, signal } = context;
-  try {
-    const embed = await loadEmbedPackage(embedPlaces(context));
-    const states = (await withOwnErrors(() => embed.modelStatus({ home, signal }))).map(({ state }) => state);
-    if (states.includes("ready")) return "ready";
-    return states.includes("damaged") ? "damaged" : "missing";
-  } catch (error) {
-    if (isTrunklineError(error, "NOT_FOUND")) return "missing";
-    throw error;
-  }
+  const { modelStatus } = await import("@trunkline/embed");
+  const states = (await modelStatus({ home, signal })).map(({ state }) => state);
+  if (states.includes("ready")) return "ready";
+  return states.includes("damaged") ? "damaged" : "missing";
 }
 
 /** Whether the user said no to the model. Only the existence of the file counts. */

@@ -13,6 +13,8 @@ export interface WorkerSetup {
   readonly dimensions: number;
   readonly maxTokens: number;
   readonly threads: number;
+  /** The file of onnxruntime-node to load. */
+  readonly runtime: string;
 }
 
 /** To the worker. Texts are sent one at a time, each after the previous answer. */

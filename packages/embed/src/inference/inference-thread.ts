@@ -1,6 +1,7 @@
 // The worker thread that runs the model. The native call is synchronous and would block the main thread. One text at a
 // time: int8 models scale by the contents of a batch, so the same text would get a different vector next to others.
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import { contentIdOf, messageOf, parseJson, TrunklineError } from "@trunkline/core";
 import type { InferenceSession, Tensor } from "onnxruntime-node";
@@ -42,8 +43,10 @@ async function load(): Promise<Model> {
   const reading = Promise.all([readPinned(setup.weights), readPinned(setup.tokenizer)]);
   // Reported when it is awaited, even if the native code cannot be loaded either.
   reading.catch(() => {});
-  // Native code: loaded here, so a load failure is reported as an answer, and while the files are being read.
-  const { InferenceSession, Tensor } = await import("onnxruntime-node");
+  // Native CommonJS: loaded here, so a load failure is reported as an answer, and while the files are being read.
+  const { InferenceSession, Tensor } = createRequire(import.meta.url)(
+    setup.runtime,
+  ) as typeof import("onnxruntime-node");
   const [weights, definition] = await reading;
   const tokenizer = createTokenizer(parseJson(definition.toString("utf8")));
   const session = await InferenceSession.create(weights, {

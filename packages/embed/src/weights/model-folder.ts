@@ -30,8 +30,8 @@ export function filesOf(facts: ModelFacts): readonly ModelFile[] {
   return [facts.weights, facts.tokenizer];
 }
 
-/** Reports the status of all models. Reads and verifies their files. */
-export async function modelStatus(options: { home: string; signal?: AbortSignal }): Promise<readonly ModelStatus[]> {
+/** Reports the status of the files of all models. Reads and verifies them. */
+export async function filesStatus(options: { home: string; signal?: AbortSignal }): Promise<readonly ModelStatus[]> {
   return await Promise.all(MODEL_NAMES.map((name) => statusOf(modelFacts(name), options)));
 }
 

@@ -41,18 +41,24 @@ function defaultNpmCommand(): readonly string[] {
 
 /** Downloads the tarball of a package into the folder `cwd`. */
 export async function packPackage(packageSpec: string, options: NpmOptions): Promise<void> {
+  await runNpm(["pack", packageSpec, "--pack-destination", options.cwd], packageSpec, options);
+}
+
+/** Installs a package and its dependencies into the folder `cwd`, without running their scripts. */
+export async function installPackage(packageSpec: string, options: NpmOptions): Promise<void> {
+  const args = ["install", packageSpec, "--prefix", options.cwd, "--save-exact", "--no-audit", "--no-fund"];
+  await runNpm(args, packageSpec, options);
+}
+
+async function runNpm(args: readonly string[], packageSpec: string, options: NpmOptions): Promise<void> {
   const { cwd, signal, command = defaultNpmCommand() } = options;
   const [program = "npm", ...before] = command;
   signal?.throwIfAborted();
-  const child = spawn(
-    program,
-    [...before, "pack", packageSpec, "--pack-destination", cwd, "--ignore-scripts", "--json"],
-    {
-      cwd,
-      stdio: ["ignore", "pipe", "pipe"],
-      ...(signal === undefined ? {} : { signal }),
-    },
-  );
+  const child = spawn(program, [...before, ...args, "--ignore-scripts", "--json"], {
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(signal === undefined ? {} : { signal }),
+  });
   let output = "";
   let notices = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

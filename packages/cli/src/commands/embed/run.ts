@@ -1,5 +1,5 @@
 import { type Embedder, printableJson, TrunklineError } from "@trunkline/core";
-import { type EmbedPackage, embedPlaces, loadEmbedPackage, withOwnErrors } from "../../app/embed-package.js";
+import { createEmbedder, createEndpointEmbedder, shortened } from "@trunkline/embed";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 
@@ -19,20 +19,18 @@ export async function embed(context: CommandContext, options: EmbedOptions): Pro
       hint: "It is the endpoint's name for the model.",
     });
   }
-  const embedPackage = await loadEmbedPackage(embedPlaces(context));
-  const { model, vectors } = await withOwnErrors(async () => {
-    await using embedder = await open(context, embedPackage, options);
-    if (dimensions !== undefined && dimensions > embedder.dimensions) {
-      throw new TrunklineError(
-        "USAGE",
-        `The model returns vectors of ${embedder.dimensions} numbers, not ${dimensions}.`,
-      );
-    }
-    return { model: embedder.model, vectors: await embedder.embed(options.texts, { signal: context.signal }) };
-  });
+  await using embedder = await open(context, options);
+  const { model } = embedder;
+  if (dimensions !== undefined && dimensions > embedder.dimensions) {
+    throw new TrunklineError(
+      "USAGE",
+      `The model returns vectors of ${embedder.dimensions} numbers, not ${dimensions}.`,
+    );
+  }
+  const vectors = await embedder.embed(options.texts, { signal: context.signal });
   const numbers = vectors.map((vector) =>
     Array.from(
-      dimensions === undefined || dimensions === vector.length ? vector : embedPackage.shortened(vector, dimensions),
+      dimensions === undefined || dimensions === vector.length ? vector : shortened(vector, dimensions),
       shortestNumber,
     ),
   );
@@ -44,13 +42,13 @@ export async function embed(context: CommandContext, options: EmbedOptions): Pro
   return EXIT.success;
 }
 
-async function open(context: CommandContext, embedPackage: EmbedPackage, options: EmbedOptions): Promise<Embedder> {
+async function open(context: CommandContext, options: EmbedOptions): Promise<Embedder> {
   const { home, logger, signal } = context;
   const { endpoint, model, dimensions } = options;
-  if (endpoint === undefined) return await embedPackage.createEmbedder({ home, model, logger, signal });
+  if (endpoint === undefined) return await createEmbedder({ home, model, logger, signal });
   const apiKey = apiKeyFor(endpoint, context.env);
   if (apiKey !== undefined) context.redactor.add(apiKey);
-  return await embedPackage.createEndpointEmbedder({ url: endpoint, model: model ?? "", apiKey, dimensions, signal });
+  return await createEndpointEmbedder({ url: endpoint, model: model ?? "", apiKey, dimensions, signal });
 }
 
 /** Finds the fewest digits that identify the same float32; printed as a double it would have twice as many. */

