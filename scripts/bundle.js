@@ -22,8 +22,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const cli = join(root, "packages", "cli");
 const bundle = join(cli, "bundle");
 
-/** Native code and WebAssembly, which packages load by their own paths. */
-const EXTERNAL = [/^better-sqlite3$/, /^@cloudpss\/zstd/, /^web-tree-sitter$/, /^@vscode\/tree-sitter-wasm/];
+/** WebAssembly that a package loads by its own path. Native code is loaded with `require`, which is not bundled. */
+const EXTERNAL = [/^web-tree-sitter$/];
 
 /**
  * Modules that go into one file together with everything they import. The first group that wants a module gets it. Each
@@ -50,8 +50,7 @@ const GROUPS = [
   { name: "hub", modules: /packages\/client\/dist\/(index|internal)\.js$/ },
 ];
 
-/** The packages in the bundle. The embedded model is installed on its own. */
-const PACKAGES = readdirSync(join(root, "packages")).filter((name) => name !== "embed");
+const PACKAGES = readdirSync(join(root, "packages"));
 
 /** The files that change whenever a package is compiled or a dependency is installed. */
 function inputs() {
@@ -90,16 +89,16 @@ function packageEntries() {
 }
 
 /**
- * Makes `new URL("./file", import.meta.url)` work from the bundle's folder. A module becomes an entry: one of the
- * store's threads is added to `threads`, any other one to this bundle. A folder, such as the console's page, is added to
- * `folders`, to be copied. Other files stay where they are.
+ * Makes `new URL("./file", import.meta.url)` work from the bundle's folder. A module becomes an entry: a thread
+ * of the store or the embedded model is added to `threads`, any other one to this bundle. A folder, such as the console's
+ * page, is added to `folders`, to be copied. Other files stay where they are.
  *
  * @param {Record<string, string>} entries
  * @param {Record<string, string>} threads
- * @param {Record<string, string>} [folders]
+ * @param {Record<string, string>} folders
  * @returns {import("rolldown").Plugin}
  */
-function fileUrls(entries, threads, folders = {}) {
+function fileUrls(entries, threads, folders) {
   /** @type {Map<string, string>} names by file */
   const names = new Map(Object.entries(entries).map(([name, file]) => [file, name]));
   return {
@@ -119,7 +118,7 @@ function fileUrls(entries, threads, folders = {}) {
           if (!path.endsWith(".js"))
             return `new URL(${argument.replace(path, posix(relative(bundle, file)))}, import.meta.url)`;
           const name = names.get(file) ?? basename(file, ".js");
-          const isThread = file.startsWith(join(root, "packages", "store"));
+          const isThread = /^packages\/(store|embed)\//.test(posix(relative(root, file)));
           if (!names.has(file)) {
             if ([...names.values()].includes(name)) throw new Error(`${file}: "${name}" is taken. Rename the file.`);
             names.set(file, name);
@@ -152,7 +151,7 @@ async function write(folder) {
   const threads = {};
   /** @type {Record<string, string>} */
   const folders = {};
-  await writeFormat(entries, fileUrls(entries, threads, folders), {
+  const command = await writeFormat(entries, fileUrls(entries, threads, folders), {
     dir: folder,
     format: "cjs",
     entryFileNames: "[name].cjs",
@@ -165,13 +164,14 @@ async function write(folder) {
       })),
     },
   });
-  // The store's threads are ES modules: zstd has a top-level await.
-  await writeFormat(threads, fileUrls(threads, {}), {
+  // These threads are ES modules: zstd and the embedded model have a top-level await.
+  const others = await writeFormat(threads, fileUrls(threads, {}, folders), {
     dir: folder,
     format: "esm",
     entryFileNames: "[name].mjs",
     chunkFileNames: "[name]-[hash].mjs",
   });
+  writeFileSync(join(folder, "THIRD-PARTY-LICENSES.txt"), licensesOf([...command, ...others, ...pageModules()]));
   for (const [name, source] of Object.entries(folders)) {
     const isStamp = (/** @type {string} */ path) => basename(path) === ".inputs";
     cpSync(source, join(folder, name), { recursive: true, filter: (path) => !isStamp(path) });
@@ -182,6 +182,7 @@ async function write(folder) {
  * @param {Record<string, string>} input
  * @param {import("rolldown").Plugin} plugin
  * @param {import("rolldown").OutputOptions} output
+ * @returns {Promise<string[]>} the modules in it
  */
 async function writeFormat(input, plugin, output) {
   const build = await rolldown({
@@ -198,8 +199,33 @@ async function writeFormat(input, plugin, output) {
     // Fails in Rolldown 1.2 with CommonJS output.
     experimental: { chunkOptimization: false },
   });
-  await build.write(output);
+  const written = await build.write(output);
   await build.close();
+  return written.output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
+}
+
+/** One file of each package that is part of the console's page, which was bundled before. */
+function pageModules() {
+  const names = ["preact", "uplot", "d3-force", "d3-dispatch", "d3-quadtree", "d3-timer"];
+  return names.map((name) => join(root, "node_modules", name, "package.json"));
+}
+
+/**
+ * Returns the licenses of the packages from npm that are in the bundle. Fails if one has none.
+ *
+ * @param {readonly string[]} modules
+ */
+function licensesOf(modules) {
+  const folders = modules.map((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(posix(file))?.[0]);
+  const texts = [...new Set(folders)].flatMap((folder) => {
+    if (folder === undefined) return [];
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+    if (file === undefined && license === undefined) throw new Error(`${name} is in the bundle and has no license.`);
+    const text = file === undefined ? "" : readFileSync(join(folder, file), "utf8").trim();
+    return [`${name} ${version} (${license})\n\n${text}`.trim()];
+  });
+  return `${texts.sort().join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
 }
 
 const stamp = `${JSON.stringify(inputs(), undefined, 2)}\n`;

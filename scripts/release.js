@@ -1,10 +1,10 @@
 // Checks, packs and publishes all packages. `npm run release -- --dry-run` does everything except publishing and tagging.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { pack, readPackages } from "./pack.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -64,11 +64,17 @@ export function publishOrder(packages) {
 export function packageProblems(files) {
   const packed = new Set(files);
   const unwanted = files.filter((file) =>
-    /(^|\/)(test|node_modules)\/|\.test\.|\.tsbuildinfo$|^bundle\/inputs\.json$|\.inputs$|\.env$/.test(file),
+    /(^|\/)(test|node_modules)\/|\.test\.|\.tsbuildinfo$|^bundle\/inputs\.json$|\.inputs$|\.env$|(^|\/)(biome|tsconfig)\.json$/.test(
+      file,
+    ),
   );
-  const wanted = ["package.json", "dist/index.js", "dist/index.d.ts"];
-  if (packed.has("bin/trunkline.cjs")) wanted.push("bundle/main.cjs", "bundle/console-assets/index.html");
+  const wanted = ["package.json", "README.md", "LICENSE"];
+  if (packed.has("bin/trunkline.cjs")) {
+    wanted.push("types/cli/index.d.ts", "bundle/main.cjs", "bundle/trunkline.cjs", "bundle/THIRD-PARTY-LICENSES.txt");
+    wanted.push("bundle/console-assets/index.html", "bundle/store-grammars/tree-sitter-typescript.wasm");
+  } else wanted.push("dist/index.js", "dist/index.d.ts");
   if (packed.has("src/contract/api.ts")) wanted.push("assets/index.html");
+  if (packed.has("src/open-store.ts")) wanted.push("grammars/tree-sitter-typescript.wasm");
   const missing = wanted.filter((file) => !packed.has(file));
   const stale = files.filter((file) => file.startsWith("dist/") && !packed.has(sourceOf(file)));
   const unbuilt = files.filter((file) => /^src\/.*\.ts$/.test(file) && !packed.has(outputOf(file)));
@@ -100,34 +106,30 @@ function run(command, args, cwd = root) {
   });
 }
 
-/** @param {string} path */
-function readJson(path) {
-  return JSON.parse(readFileSync(path, "utf8"));
-}
-
 /** @param {boolean} isDryRun */
 function release(isDryRun) {
-  if (run("git", ["status", "--porcelain"]) !== "") throw new Error("The working tree has changes. Commit them first.");
-  const { version } = readJson(join(root, "package.json"));
-  const folders = readdirSync(join(root, "packages")).map((name) => join(root, "packages", name));
-  const packages = folders.map((folder) => ({ ...readJson(join(folder, "package.json")), folder }));
+  if (run("git", ["status", "--porcelain"]) !== "") {
+    if (!isDryRun) throw new Error("The working tree has changes. Commit them first.");
+    console.log("The working tree has changes; they must be committed before a release.");
+  }
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const packages = readPackages();
   const mismatches = versionProblems(version, packages);
   if (mismatches.length > 0) throw new Error(`All packages must be version ${version}: ${mismatches.join("; ")}.`);
   const notes = releaseNotes(readFileSync(join(root, "CHANGELOG.md"), "utf8"), version);
 
   // The compiler leaves the output of deleted sources behind.
-  for (const folder of folders) rmSync(join(folder, "dist"), { recursive: true, force: true });
+  for (const { folder } of packages) rmSync(join(folder, "dist"), { recursive: true, force: true });
   run("npm", ["run", "build"]);
-  const target = mkdtempSync(join(tmpdir(), "trunkline-release-"));
-  const ordered = publishOrder(packages);
-  const tarballs = ordered.map(({ name, folder }) => {
-    const [packed] = JSON.parse(
-      run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", target], folder),
-    );
-    const problems = packageProblems(packed.files.map((/** @type {{ path: string }} */ { path }) => path));
-    if (problems.length > 0) throw new Error(`${name}: ${problems.join("; ")}.`);
-    console.log(`${name} ${version}: ${packed.files.length} files, ${Math.round(packed.size / 1024)} KB`);
-    return join(target, packed.filename);
+  const target = join(root, "dist");
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target);
+  const tarballs = publishOrder(packages).map((each) => {
+    const { tarball, files, sizeBytes } = pack(each, target);
+    const problems = packageProblems(files);
+    if (problems.length > 0) throw new Error(`${each.name}: ${problems.join("; ")}.`);
+    console.log(`${each.name} ${version}: ${files.length} files, ${Math.round(sizeBytes / 1024)} KB`);
+    return tarball;
   });
   writeFileSync(join(target, "NOTES.md"), `${notes}\n`);
   console.log(`Packages and NOTES.md are in ${target}.`);

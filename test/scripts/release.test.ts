@@ -48,6 +48,7 @@ describe("packageProblems", () => {
   const good = [
     "package.json",
     "LICENSE",
+    "README.md",
     "bin/run.cjs",
     "src/index.ts",
     "src/revisions.generated.ts",
@@ -69,12 +70,24 @@ describe("packageProblems", () => {
     expect(packageProblems([...good, "src/new.ts"])).toEqual(["src/new.ts was not built"]);
   });
 
+  it("finds a missing page", () => {
+    expect(packageProblems(good.filter((file) => file !== "README.md"))).toEqual(["README.md is missing"]);
+  });
+
+  it("wants the bundle and types in the command", () => {
+    expect(packageProblems([...good, "bin/trunkline.cjs"])).toContain("bundle/main.cjs is missing");
+    expect(packageProblems([...good, "bin/trunkline.cjs"])).toContain("types/cli/index.d.ts is missing");
+  });
+
   it("finds missing entry points", () => {
     const problems = packageProblems(good.filter((file) => file !== "dist/index.d.ts"));
     expect(problems).toEqual(["dist/index.d.ts is missing"]);
   });
 
-  it.each([".env", "test/a.ts", "bin/a.test.cjs", "node_modules/a/index.js"])("refuses to pack %s", (file) => {
-    expect(packageProblems([...good, file])).toEqual([`${file} must not be packed`]);
-  });
+  it.each([".env", "test/a.ts", "bin/a.test.cjs", "node_modules/a/index.js", "biome.json"])(
+    "refuses to pack %s",
+    (file) => {
+      expect(packageProblems([...good, file])).toEqual([`${file} must not be packed`]);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 // The only file that knows the parser library, apart from syntax-node.ts. Grammars are WebAssembly modules of up to 5
 // MB. Each is loaded for the first file of its language, then kept.
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { TrunklineError } from "@trunkline/core";
 import { Language, Parser } from "web-tree-sitter";
 import type { GraphLanguage } from "../model/graph-model.js";
@@ -10,8 +10,8 @@ import { type Node, type NodeMemory, nodeMemory, rootOf } from "./syntax-node.js
 export type { Node } from "./syntax-node.js";
 
 /**
- * The grammar of each language. C uses the C++ grammar: the bundle has none for C, and the official C package compiles
- * native code on platforms without a prebuilt binary.
+ * The grammar of each language. C uses the C++ grammar: @vscode/tree-sitter-wasm has none for C, and the official C
+ * package compiles native code on platforms without a prebuilt binary.
  */
 const GRAMMARS: Partial<Record<GraphLanguage, string>> = {
   typescript: "typescript",
@@ -27,6 +27,11 @@ const GRAMMARS: Partial<Record<GraphLanguage, string>> = {
   ruby: "ruby",
   php: "php",
 };
+
+/** The grammars that the package needs. The build copies them to its folder. */
+export const GRAMMAR_NAMES: readonly string[] = [...new Set(Object.values(GRAMMARS))];
+
+const GRAMMAR_FOLDER = fileURLToPath(new URL("../../../grammars/", import.meta.url));
 
 /** Shorter texts are parsed without checking the clock: they finish long before the deadline. */
 const TIMED_LENGTH = 32 * 1024;
@@ -73,8 +78,7 @@ async function load(grammar: string): Promise<Parser> {
   try {
     runtime ??= start();
     memory = await runtime;
-    const folder = dirname(createRequire(import.meta.url).resolve("@vscode/tree-sitter-wasm/package.json"));
-    const language = await Language.load(join(folder, "wasm", `tree-sitter-${grammar}.wasm`));
+    const language = await Language.load(join(GRAMMAR_FOLDER, `tree-sitter-${grammar}.wasm`));
     const parser = new Parser();
     parser.setLanguage(language);
     loaded.set(grammar, parser);
