@@ -141,11 +141,12 @@ export const LAYERS = {
       terminal: [],
       install: [],
       tokens: [],
+      registry: [],
       app: ["terminal"],
       agent: ["app", "terminal"],
       console: ["app", "install", "terminal"],
       scripting: ["agent", "app", "terminal"],
-      commands: ["agent", "app", "console", "install", "scripting", "terminal", "tokens"],
+      commands: ["agent", "app", "console", "install", "registry", "scripting", "terminal", "tokens"],
     },
   },
 };

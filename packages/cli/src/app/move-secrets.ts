@@ -13,14 +13,13 @@ export function withoutLiteralSecrets(
   entry: ServerEntry,
 ): { readonly entry: ServerEntry; readonly moved: readonly MovedSecret[] } {
   const moved: MovedSecret[] = [];
-  const prefix = server.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^[^A-Za-z_]/, "_$&");
   const refer = (values: Readonly<Record<string, string>>, isSecret: (name: string) => boolean) =>
     Object.fromEntries(
       Object.entries(values).map(([key, value]) => {
         // In "Bearer abc" only the last word is the secret.
         const [, scheme = "", secret = ""] = /^((?:Bearer|Basic|Token|Bot|ApiKey)\s+)?(.*)$/is.exec(value) ?? [];
         if (!isSecret(key) || secret.length < SHORTEST || value.includes("${")) return [key, value];
-        const name = `${prefix}.${key.replace(/[^A-Za-z0-9_-]+/g, "-")}`.slice(0, LONGEST_NAME);
+        const name = secretNameFor(server, key);
         moved.push({ name, value: secret });
         return [key, `${scheme}\${secret:${name}}`];
       }),
@@ -34,6 +33,12 @@ export function withoutLiteralSecrets(
     },
     moved,
   };
+}
+
+/** Returns the name under which a server's secret is kept: `github.GITHUB_TOKEN`. */
+export function secretNameFor(server: string, key: string): string {
+  const prefix = server.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^[^A-Za-z_]/, "_$&");
+  return `${prefix}.${key.replace(/[^A-Za-z0-9_-]+/g, "-")}`.slice(0, LONGEST_NAME);
 }
 
 /** Shorter values are placeholders, and would not be recognised in output. */

@@ -3,7 +3,7 @@
 
 /** By name: the description of a command. */
 export const OUTLINE: Readonly<Record<string, string>> = {
-  servers: "list, add, remove, enable or disable servers",
+  servers: "list, add, remove, enable or disable servers; search the registry",
   import: "import servers from other programs; without arguments, list them",
   trust: "show what the project's files would run, and approve it",
   auth: "sign in to servers, sign out, and show the state",

@@ -95,6 +95,8 @@ const SETTINGS: readonly Setting[] = [
     read: ({ broker }) => (broker?.idleMs === undefined ? undefined : `${broker.idleMs / 1000} s`),
     preset: "900 s",
   },
+  { name: "registry", read: ({ registry }) => registry },
+  { name: "updateNotice", read: ({ updateNotice }) => updateNotice, preset: "true" },
 ];
 
 /** Files come strongest first. */

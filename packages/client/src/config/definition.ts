@@ -190,7 +190,7 @@ function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset,
     readOnly,
     pin,
   } = entry;
-  const { maxMessageBytes, share, idleStopMs } = entry;
+  const { maxMessageBytes, share, idleStopMs, registry } = entry;
   const common = {
     ...{ name, scope, dialect, file, line: at.line, disabled, lazy, connectTimeoutMs, callTimeoutMs },
     ...(tools === undefined ? {} : { tools }),
@@ -200,6 +200,7 @@ function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset,
     ...(pin === undefined ? {} : { pin }),
     ...(share === undefined ? {} : { share }),
     ...(idleStopMs === undefined ? {} : { idleStopMs }),
+    ...(registry === undefined ? {} : { registry }),
     identity: identityOf(entry),
     trusted: options.trusted,
     trustsWorkspace: options.trustsWorkspace,

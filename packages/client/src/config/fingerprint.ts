@@ -18,7 +18,7 @@ interface Surroundings {
 
 /** Fields that decide neither what runs nor where data goes. */
 const HARMLESS: ReadonlySet<string> = new Set([
-  ...["at", "file", "scope", "disabled", "lazy", "connectTimeoutMs", "callTimeoutMs", "idleStopMs"],
+  ...["at", "file", "scope", "disabled", "lazy", "connectTimeoutMs", "callTimeoutMs", "idleStopMs", "registry"],
 ]);
 
 /**

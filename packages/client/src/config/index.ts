@@ -29,6 +29,7 @@ export type {
 } from "./import/imported-server.js";
 export { forgetInputs, type InputRequest } from "./inputs.js";
 export { jsonFault } from "./json-fault.js";
+export { literalText } from "./literal-text.js";
 export { type LoadConfigOptions, loadConfig } from "./load.js";
 export type { ConfigFile, ConfigScope, LoadedConfig, ServerDefinition } from "./loaded-config.js";
 export { ConfigMemory } from "./memory.js";
@@ -41,10 +42,12 @@ export {
   withEntry,
   withoutEntry,
 } from "./program-file.js";
+export { isRegistryName, type RegistryOrigin } from "./registry-origin.js";
 export { adviceOnRelativeWords } from "./relative-words.js";
 export type { PathSettings } from "./settings.js";
 export { programName } from "./sharing.js";
 export type { ClientSurface, SurfaceSettings } from "./surface-settings.js";
 export { approvalsIn, TrustStore, type TrustSubject } from "./trusted-files.js";
+export { readUserSettings } from "./user-settings.js";
 export { type ConfigWatch, watchConfig } from "./watch.js";
 export { type ServerEntry, secretsInEntry, toDialect } from "./written-entry.js";

@@ -1,5 +1,6 @@
 // The shapes that all dialects are read into; after this, the dialect no longer matters.
 import type { SecretReference } from "../secrets/secret-reference.js";
+import type { RegistryOrigin } from "./registry-origin.js";
 import type { ConfigSettings, FileSettings } from "./settings.js";
 import type { Share } from "./sharing.js";
 
@@ -47,6 +48,8 @@ export interface EntrySettings {
   readonly share?: Share;
   /** How long a local server may be unused before it is stopped. 0: it is never stopped. Default: that of the pool. */
   readonly idleStopMs?: number;
+  /** The registry that the entry was added from. */
+  readonly registry?: RegistryOrigin;
 }
 
 /** Common to all servers, whatever their transport. All values are expanded. */

@@ -13,6 +13,7 @@ import {
   type RejectedServer,
   type ToolFilter,
 } from "./loaded-config.js";
+import { readRegistryOrigin } from "./registry-origin.js";
 import { isShare, type Share } from "./sharing.js";
 import type { Member, Position } from "./tree.js";
 
@@ -89,6 +90,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
   const idleStopMs = readIdleStop(fields);
   const tools = readTools(fields);
   const auth = type === "stdio" ? undefined : readAuth(fields);
+  const registry = readRegistryOrigin(fields);
   if (fields.failed || type === undefined) return reject();
   const entry: CheckedEntry = {
     ...{ name, ...origin, at: member.at, type, args, env, headers, disabled, lazy, connectTimeoutMs, callTimeoutMs },
@@ -104,6 +106,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
     ...(share === undefined ? {} : { share }),
     ...(idleStopMs === undefined ? {} : { idleStopMs }),
     ...(auth === undefined ? {} : { auth }),
+    ...(registry === undefined ? {} : { registry }),
   };
   return { entry, diagnostics: fields.diagnostics };
 }

@@ -24,6 +24,10 @@ export interface FileSettings {
   /** Globs of tools that are always listed. */
   readonly favourites?: readonly string[];
   readonly broker?: BrokerSettings;
+  /** The address of the registry that `servers search` and `servers add` use. Only the user's own counts. */
+  readonly registry?: string;
+  /** Whether to say that a newer version exists. Only the user's own counts. */
+  readonly updateNotice?: boolean;
 }
 
 /** Files and folders that clients can use besides the workspace. */
@@ -40,8 +44,8 @@ export const UNKNOWN_RULES: PolicyRules = { "*.*": "deny" };
 const VERDICTS: readonly PolicyVerdict[] = ["allow", "ask", "deny"];
 
 /**
- * Reads `policy`, `download`, `agent`, `paths`, `surface`, `favourites` and `broker`. An unreadable rule denies, so
- * anything meant to be restricted stays restricted.
+ * Reads `policy`, `download`, `agent`, `paths`, `surface`, `favourites`, `broker`, `registry` and `updateNotice`. An
+ * unreadable rule denies, so anything meant to be restricted stays restricted.
  */
 export function readSettings(
   root: ConfigNode,
@@ -68,6 +72,8 @@ export function readSettings(
   const surface = readSurface(memberOf(root, "surface"), scope, warn);
   const favourites = readFavourites(memberOf(root, "favourites"), warn);
   const broker = readBroker(memberOf(root, "broker"), scope, warn);
+  const registry = readRegistry(memberOf(root, "registry"), scope, warn);
+  const updateNotice = readUpdateNotice(memberOf(root, "updateNotice"), scope, warn);
   return {
     settings: {
       ...(policy === undefined ? {} : { policy }),
@@ -77,9 +83,44 @@ export function readSettings(
       ...(surface === undefined ? {} : { surface }),
       ...(favourites === undefined ? {} : { favourites }),
       ...(broker === undefined ? {} : { broker }),
+      ...(registry === undefined ? {} : { registry }),
+      ...(updateNotice === undefined ? {} : { updateNotice }),
     },
     diagnostics,
   };
+}
+
+/** Reads `"registry": "https://…"`. The author of a project must not decide where servers come from. */
+function readRegistry(
+  node: ConfigNode | undefined,
+  scope: ConfigScope,
+  warn: (node: ConfigNode, message: string) => void,
+): string | undefined {
+  if (node === undefined) return undefined;
+  if (scope === "project") {
+    warn(node, '"registry" has an effect only in your own settings, not in a project\'s');
+    return undefined;
+  }
+  const text = node.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
+  if (text === undefined) warn(node, '"registry" must be an address such as "https://registry.example.com"');
+  return text;
+}
+
+/** Reads `"updateNotice": false`. */
+function readUpdateNotice(
+  node: ConfigNode | undefined,
+  scope: ConfigScope,
+  warn: (node: ConfigNode, message: string) => void,
+): boolean | undefined {
+  if (node === undefined) return undefined;
+  if (scope === "project") {
+    warn(node, '"updateNotice" has an effect only in your own settings, not in a project\'s');
+    return undefined;
+  }
+  const text = textOf(node);
+  if (text === "true" || text === "false") return text === "true";
+  warn(node, '"updateNotice" must be true or false');
+  return undefined;
 }
 
 /**

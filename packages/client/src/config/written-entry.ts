@@ -3,6 +3,7 @@
 import { secretLabel } from "../secrets/secret-reference.js";
 import { inputIdsIn, secretsIn } from "./expand.js";
 import type { Dialect } from "./loaded-config.js";
+import type { RegistryOrigin } from "./registry-origin.js";
 
 /** A file's entry for one server. Values are unexpanded, in the `mcpServers` dialect. */
 export interface ServerEntry {
@@ -20,6 +21,7 @@ export interface ServerEntry {
   /** Seconds a call may take without an answer. */
   readonly callTimeout?: number;
   readonly tools?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
+  readonly registry?: RegistryOrigin;
 }
 
 /** An input to ask the user for, as VS Code defines it under `inputs`. */
@@ -91,7 +93,11 @@ function mapTexts(entry: ServerEntry, change: (text: string) => string): ServerE
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, deep(item)]));
   };
-  // `tools` contains globs, which are never expanded.
-  const { tools, ...expanded } = entry;
-  return { ...(deep(expanded) as ServerEntry), ...(tools === undefined ? {} : { tools }) };
+  // `tools` contains globs, which are never expanded, and `registry` is only a record.
+  const { tools, registry, ...expanded } = entry;
+  return {
+    ...(deep(expanded) as ServerEntry),
+    ...(tools === undefined ? {} : { tools }),
+    ...(registry === undefined ? {} : { registry }),
+  };
 }

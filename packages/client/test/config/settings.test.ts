@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ConfigMemory } from "../../src/config/index.js";
+import { ConfigMemory, readUserSettings } from "../../src/config/index.js";
 import { Place, said } from "./place.js";
 
 const servers = { mcpServers: { s: { command: "c" } } };
@@ -226,5 +226,53 @@ describe("favourites", () => {
     const config = await place.load();
     expect(config.settings?.projectFavourites).toHaveLength(200);
     expect(said(config).join("\n")).toContain('"favourites" has more than 200 entries');
+  });
+});
+
+describe("registry and updateNotice", () => {
+  it("are read from the user's own settings", async () => {
+    using place = new Place({ "home/settings.json": { registry: "https://r.example", updateNotice: false } });
+    expect(await readUserSettings(place.home)).toEqual({ registry: "https://r.example", updateNotice: false });
+    place.write("home/settings.json", "{ oops");
+    expect(await readUserSettings(place.home)).toEqual({});
+    rmSync(join(place.home, "settings.json"));
+    expect(await readUserSettings(place.home)).toEqual({});
+  });
+
+  it("have no effect in a project's files, and malformed ones are reported", async () => {
+    using place = new Place({
+      ".trunkline/settings.json": { ...servers, registry: "https://r.example", updateNotice: false },
+      "home/settings.json": { registry: 1, updateNotice: "no" },
+    });
+    const config = await place.load();
+    expect(config.files.flatMap(({ settings }) => settings?.registry ?? [])).toEqual([]);
+    const text = said(config).join("\n");
+    expect(text).toContain('"registry" has an effect only in your own settings');
+    expect(text).toContain('"updateNotice" has an effect only in your own settings');
+    expect(text).toContain('"registry" must be an address');
+    expect(text).toContain('"updateNotice" must be true or false');
+  });
+});
+
+describe("the registry field of an entry", () => {
+  it("says where it came from, and changes nothing else; that of other programs is ignored", async () => {
+    const registry = { name: "io.github.ada/docs", version: "1.2.3", url: "https://r.example/", hash: "sha512-x" };
+    using place = new Place({
+      ".trunkline/mcp.json": {
+        mcpServers: {
+          s: { command: "c", registry },
+          t: { command: "c", registry: "npm" },
+          u: { command: "c", registry: {} },
+        },
+      },
+    });
+    const config = await place.load();
+    expect(config.servers.map((server) => server.registry)).toEqual([registry, undefined, undefined]);
+    expect(said(config)).toEqual([]);
+    const before = config.files[0]?.fingerprint;
+    place.write(".trunkline/mcp.json", {
+      mcpServers: { s: { command: "c" }, t: { command: "c" }, u: { command: "c" } },
+    });
+    expect((await place.load()).files[0]?.fingerprint).toBe(before);
   });
 });

@@ -1,13 +1,29 @@
 import { redactedArgs } from "@trunkline/core";
 import { type Command, Option } from "commander";
 import { commandLine } from "../../terminal/command-line.js";
-import { type Cli, hintOnUnknownOption, mcpOption, mcpPathOf, refuseWord, withJson } from "../flags.js";
+import {
+  type Cli,
+  hintOnUnknownOption,
+  mcpOption,
+  mcpPathOf,
+  refuseWord,
+  repeatable,
+  wholeNumberOption,
+  withJson,
+} from "../flags.js";
+import type { RegistryAddOptions } from "./add-from-registry.js";
 import type { AddOptions } from "./run.js";
 
 const WHERE = `
 Servers are read from .trunkline/mcp.json in this folder or a parent, from
 settings.json in the project's .trunkline folder and in ~/.trunkline, or from
 the file given with --mcp.`;
+
+const ADD_NOTES = `
+A name with a slash, such as io.github.ada/docs, is that of the registry:
+  trunkline servers add io.github.ada/docs
+Trunkline shows what would run and asks first. Everything else is your own name
+for a server, followed by its URL or command.`;
 
 export function addServers({ program, context, setExitCode }: Cli): void {
   const servers = program.command("servers").addOption(mcpOption()).addHelpText("after", WHERE);
@@ -23,8 +39,8 @@ export function addServers({ program, context, setExitCode }: Cli): void {
       setExitCode(await listServers(context, { ...options, mcp: mcpPathOf(command) }));
     });
   const add = withJson(servers.command("add"))
-    .description("add a server: a URL, or a command after --")
-    .argument("<name>", "the server's name")
+    .description("add a server: a URL, a command after --, or a name of the registry")
+    .argument("<name>", "the server's name; with a slash, its name in the registry")
     .argument("[target...]", "https://example.com/mcp, or -- npx -y some-server")
     .option("--header <header>", "'Name: value', repeatable", collect, [])
     .option("--env <variable>", "NAME=value, repeatable", collect, [])
@@ -32,10 +48,36 @@ export function addServers({ program, context, setExitCode }: Cli): void {
     .option("--user", "write to your own settings")
     .option("--project", "write to the project's .trunkline/mcp.json")
     .option("--force", "replace a server of the same name")
+    .option("--as <name>", "from the registry: your own name for the server")
+    .option("--version <version>", "from the registry: this version instead of the latest")
+    .addOption(
+      repeatable("--input <value>", "from the registry: NAME=value; NAME from the environment, NAME=- from stdin"),
+    )
+    .addOption(new Option("--package <type>", "from the registry: run it this way").choices(PACKAGE_TYPES))
+    .option("--remote", "from the registry: connect to its URL")
+    .addOption(registryOption())
+    .option("-y, --yes", "from the registry: do not ask")
     .addOption(mcpOption())
-    .action(async (name: string, target: string[], options: Omit<AddOptions, "name" | "target">, command: Command) => {
-      const { addServer } = await import("./run.js");
-      setExitCode(await addServer(context, { ...options, name, target, mcp: mcpPathOf(command) }));
+    .addHelpText("after", ADD_NOTES)
+    .action(
+      async (
+        name: string,
+        target: string[],
+        options: Omit<AddOptions, "name" | "target"> & RegistryAddOptions,
+        command: Command,
+      ) => {
+        const { addServer } = await import("./run.js");
+        setExitCode(await addServer(context, { ...options, name, target, mcp: mcpPathOf(command) }));
+      },
+    );
+  withJson(servers.command("search"))
+    .description("search the registry for servers")
+    .argument("<words...>", "words in the name or the description")
+    .addOption(wholeNumberOption("--limit <n>", "how many servers to show; default 20", { from: 1, to: 200 }))
+    .addOption(registryOption())
+    .action(async (words: string[], options: { limit?: number; registry?: string; json?: boolean }) => {
+      const { searchServers } = await import("./search-registry.js");
+      setExitCode(await searchServers(context, { ...options, words }));
     });
   hintOnUnknownOption(add, ([name, program, ...args]) => {
     if (name === undefined || program === undefined || /^(-|[a-z]+:\/\/)/i.test(program)) return undefined;
@@ -56,4 +98,10 @@ export function addServers({ program, context, setExitCode }: Cli): void {
         },
       );
   }
+}
+
+const PACKAGE_TYPES = ["npm", "pypi", "oci", "nuget"];
+
+function registryOption(): Option {
+  return new Option("--registry <url>", 'the registry; or TRUNKLINE_REGISTRY, or "registry" in your settings');
 }

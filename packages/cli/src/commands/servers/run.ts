@@ -1,6 +1,6 @@
 // Lists, adds, removes, enables and disables servers in the configuration files, without connecting.
-import type { LoadedConfig, ServerDefinition } from "@trunkline/client/config";
-import { printable, printableJson, REDACTED, redactedArgs, redactedUrl } from "@trunkline/core";
+import type { LoadedConfig, RegistryOrigin, ServerDefinition } from "@trunkline/client/config";
+import { printable, printableJson, REDACTED, redactedArgs, redactedUrl, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { type EntryOptions, editServer, isTaken, notesOn, readEntry, takenError } from "../../app/server-entry.js";
@@ -10,13 +10,18 @@ import type { CommandContext } from "../../terminal/context.js";
 import { meaningOf, type Palette } from "../../terminal/palette.js";
 import { table } from "../../terminal/table.js";
 import { columnsOf } from "../../terminal/text-width.js";
+import type { RegistryAddOptions } from "./add-from-registry.js";
 
 export interface AddOptions extends ScopeOptions, EntryOptions {
   force?: boolean;
   json?: boolean;
 }
 
-export async function addServer(context: CommandContext, options: AddOptions): Promise<number> {
+export async function addServer(context: CommandContext, options: AddOptions & RegistryAddOptions): Promise<number> {
+  if (isFromRegistry(options)) {
+    const { addFromRegistry } = await import("./add-from-registry.js");
+    return await addFromRegistry(context, options);
+  }
   checkScope(options);
   const { name, mcp } = options;
   const entry = readEntry(options);
@@ -32,6 +37,28 @@ export async function addServer(context: CommandContext, options: AddOptions): P
   else context.out(`${replaces ? "Replaced" : "Added"} "${name}" in ${target.path}.`);
   for (const note of notesOn(config, target, { name, entry })) context.note(note);
   return EXIT.success;
+}
+
+/** A server's own name has no slash, so one with a slash is the registry's. */
+function isFromRegistry(options: AddOptions & RegistryAddOptions): boolean {
+  const { name, target, header, env, transport } = options;
+  const { as, version, registry, input, package: type, remote, yes } = options;
+  if (!name.includes("/")) {
+    const given = { "--as": as, "--version": version, "--registry": registry, "--input": input, "--package": type };
+    const [option] = Object.entries({ ...given, "--remote": remote, "--yes": yes }).find(([, value]) => value) ?? [];
+    if (option === undefined) return false;
+    throw new TrunklineError(
+      "USAGE",
+      `${option} is for a server of the registry, and "${printable(name)}" is not one.`,
+      {
+        hint: "Its names have a slash: io.github.ada/docs. Find them: trunkline servers search <words…>",
+      },
+    );
+  }
+  if (target.length === 0 && header.length + env.length === 0 && transport === undefined) return true;
+  throw new TrunklineError("USAGE", `"${printable(name)}" is a name of the registry, which has the URL or command.`, {
+    hint: "Leave out the rest, or give the server a name without a slash.",
+  });
 }
 
 /** Removes, enables or disables a server in the highest-precedence file that has it. */
@@ -77,11 +104,11 @@ export async function listServers(
     return EXIT.success;
   }
   const { palette, redactor } = context;
-  const rows = listed.map(({ name, state, what, scope, file }) => [
+  const rows = listed.map(({ name, state, what, scope, file, ...rest }) => [
     palette.heading(printable(name)),
     stateColour(palette, state)(state),
     printable(redactor.text(what)),
-    palette.dim(printable(`${scope}: ${file}`)),
+    palette.dim(printable(`${scope}: ${file}${originText(rest)}`)),
   ]);
   const columns = columnsOf(context.io.stdout);
   for (const line of table(rows, { columns, fixed: 2 })) context.outPainted(line);
@@ -89,6 +116,10 @@ export async function listServers(
     context.note("`trunkline trust` shows untrusted servers and asks for approval.");
   }
   return EXIT.success;
+}
+
+function originText({ registry }: { registry?: RegistryOrigin | undefined }): string {
+  return registry === undefined ? "" : `, from the registry: ${registry.name} ${registry.version}`;
 }
 
 function stateColour(palette: Palette, state: string): (text: string) => string {
@@ -109,8 +140,9 @@ function listedServer(server: ServerDefinition) {
   const state = disabled ? "disabled" : trusted ? "enabled" : "untrusted";
   const place = { scope, file, ...(line === undefined ? {} : { line }) };
   const problem = unusable === undefined ? {} : { unusable: unusable.message };
-  const { tools } = server;
-  const rest = { ...(tools === undefined ? {} : { tools }), ...problem };
+  const { tools, registry } = server;
+  const known = registry === undefined ? {} : { registry };
+  const rest = { ...(tools === undefined ? {} : { tools }), ...known, ...problem };
   if (server.type === "stdio") {
     const { command, cwd } = server;
     const args = redactedArgs(server.args);
@@ -131,7 +163,15 @@ function listedServer(server: ServerDefinition) {
 }
 
 function listedRejected({ name, scope, file, type }: LoadedConfig["rejected"][number]) {
-  return { name, state: "invalid", ...(type === undefined ? {} : { type }), scope, file, what: "(see the warnings)" };
+  return {
+    name,
+    state: "invalid",
+    ...(type === undefined ? {} : { type }),
+    scope,
+    file,
+    registry: undefined,
+    what: "(see the warnings)",
+  };
 }
 
 /** Hides all values of env or headers, however short. */
