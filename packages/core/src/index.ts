@@ -73,6 +73,7 @@ export { type LargeResult, LargeValue, type SerializedValue, wholeOf } from "./l
 export { isSecretName, REDACTED, redactedArgs, redactedUrl, secretsInArgs, secretsInUrl } from "./literal-secrets.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
 export { nestingVariable, requireNoChain } from "./nesting.js";
+export { npmCommand } from "./npm-command.js";
 export {
   aliasesOf,
   type CommandLineHint,

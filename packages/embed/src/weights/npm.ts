@@ -1,7 +1,6 @@
 // Runs the user's npm, with its registry, proxy and sign-in settings. No shell is involved.
 import { spawn } from "node:child_process";
-import { dirname, join } from "node:path";
-import { abortError, isRecord, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { abortError, isRecord, npmCommand, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
 
 interface NpmOptions {
   /** Its working folder. */
@@ -30,15 +29,6 @@ const NETWORK_CODES = new Set([
 ]);
 const MAX_OUTPUT_LENGTH = 1024 * 1024;
 
-/**
- * Returns the command for the npm shipped with Node. On Windows npm is a batch file that only a shell can run, so its
- * script is run instead.
- */
-function defaultNpmCommand(): readonly string[] {
-  if (process.platform !== "win32") return ["npm"];
-  return [process.execPath, join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js")];
-}
-
 /** Downloads the tarball of a package into the folder `cwd`. */
 export async function packPackage(packageSpec: string, options: NpmOptions): Promise<void> {
   await runNpm(["pack", packageSpec, "--pack-destination", options.cwd], packageSpec, options);
@@ -51,7 +41,7 @@ export async function installPackage(packageSpec: string, options: NpmOptions): 
 }
 
 async function runNpm(args: readonly string[], packageSpec: string, options: NpmOptions): Promise<void> {
-  const { cwd, signal, command = defaultNpmCommand() } = options;
+  const { cwd, signal, command = npmCommand() } = options;
   const [program = "npm", ...before] = command;
   signal?.throwIfAborted();
   const child = spawn(program, [...before, ...args, "--ignore-scripts", "--json"], {

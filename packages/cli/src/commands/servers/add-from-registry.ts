@@ -9,9 +9,16 @@ import {
   toDialect,
 } from "@trunkline/client/config";
 import { secretEnvironment, withoutForeignPrograms } from "@trunkline/client/internal";
-import { isSecretName, printable, REDACTED, redactedArgs, redactedUrl, TrunklineError } from "@trunkline/core";
+import {
+  isSecretName,
+  npmCommand,
+  printable,
+  REDACTED,
+  redactedArgs,
+  redactedUrl,
+  TrunklineError,
+} from "@trunkline/core";
 import { openApp } from "../../app/app.js";
-import { npmCommandOf } from "../../app/embed-package.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepSecret, keychainName } from "../../app/kept-secrets.js";
 import { isTaken, notesOn, takenError } from "../../app/server-entry.js";
@@ -180,7 +187,7 @@ async function hashOf(
 ): Promise<string | undefined> {
   if (program?.type !== "npm") return undefined;
   const hash = await npmIntegrity(program.pinned, {
-    npm: npmCommandOf(),
+    npm: npmCommand(),
     env: { ...env, NO_UPDATE_NOTIFIER: "1" },
     cwd: context.userHome,
     signal: context.signal,
