@@ -80,7 +80,7 @@ describe("servers search", () => {
     const registry = `http://127.0.0.1:${await freePort()}`;
     const { code, stderr } = await place.command(["servers", "search", "x", "--registry", registry]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/Cannot reach the registry 127\.0\.0\.1:\d+ \(ECONNREFUSED\)\./);
+    expect(stderr).toMatch(/Cannot reach the registry at 127\.0\.0\.1:\d+ \(ECONNREFUSED\)\./);
     expect(stderr).toContain("trunkline servers add <name> -- <command…>");
   });
 
@@ -93,7 +93,7 @@ describe("servers search", () => {
     expect((await search(["--registry", place.address], { TRUNKLINE_REGISTRY: nowhere })).code).toBe(0);
     place.write("../home/.trunkline/settings.json", { registry: nowhere });
     expect((await search([], {})).code).toBe(0);
-    expect((await search([], { TRUNKLINE_REGISTRY: "" })).stderr).toContain("Cannot reach the registry 127.0.0.1:1");
+    expect((await search([], { TRUNKLINE_REGISTRY: "" })).stderr).toContain("Cannot reach the registry at 127.0.0.1:1");
     expect(await search(["--registry", "registry.example"], {})).toMatchObject({ code: 2 });
   });
 });

@@ -112,7 +112,7 @@ async function follow(registry: URL, first: URL, signal: AbortSignal): Promise<R
         const code = systemCodeOf(error) ?? systemCodeOf(error instanceof Error ? error.cause : undefined);
         throw new TrunklineError(
           "CONNECTION_FAILED",
-          `Cannot reach the registry ${registry.host}${code === undefined ? "" : ` (${code})`}.`,
+          `Cannot reach the registry at ${registry.host}${code === undefined ? "" : ` (${code})`}.`,
           { cause: error, hint: OFFLINE_HINT },
         );
       },
