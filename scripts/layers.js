@@ -142,11 +142,12 @@ export const LAYERS = {
       install: [],
       tokens: [],
       registry: [],
+      updates: ["terminal"],
       app: ["terminal"],
       agent: ["app", "terminal"],
       console: ["app", "install", "terminal"],
       scripting: ["agent", "app", "terminal"],
-      commands: ["agent", "app", "console", "install", "registry", "scripting", "terminal", "tokens"],
+      commands: ["agent", "app", "console", "install", "registry", "scripting", "terminal", "tokens", "updates"],
     },
   },
 };

@@ -89,7 +89,7 @@ class Way extends Place {
   async terminal(line: string, answers: readonly (readonly [question: string, keys: string])[] = []): Promise<Outcome> {
     const child = spawn("script", ["-qec", `stty cols 80 rows 24; ${line}`, "/dev/null"], {
       cwd: this.cwd,
-      env: { ...this.#env, TERM: "xterm" },
+      env: { ...this.#env, TERM: "xterm", TRUNKLINE_NO_UPDATE_NOTICE: "1" },
       stdio: ["pipe", "pipe", "pipe"],
     });
     const waiting = [...answers];

@@ -132,7 +132,8 @@ export class Place implements Disposable {
   }
 
   #envOf({ env }: RunOptions): Record<string, string> {
-    return { PATH: process.env.PATH ?? "", HOME: this.home, TRUNKLINE_BROKER, ...this.env, ...env };
+    const off = { TRUNKLINE_BROKER, TRUNKLINE_NO_UPDATE_NOTICE: "1" };
+    return { PATH: process.env.PATH ?? "", HOME: this.home, ...off, ...this.env, ...env };
   }
 
   [Symbol.dispose](): void {

@@ -60,7 +60,10 @@ class ShellPlace extends Place {
     writeFileSync(join(this.cwd, "rc"), rc);
     const child = spawn("script", ["-qec", `stty cols 200; exec ${shell} ${args.join(" ")}`, "/dev/null"], {
       cwd: this.cwd,
-      env: { PATH: this.path, HOME: this.home, ZDOTDIR: zdotdir, TERM: "dumb", SHELL: "/bin/sh" },
+      env: {
+        ...{ PATH: this.path, HOME: this.home, ZDOTDIR: zdotdir, TERM: "dumb", SHELL: "/bin/sh" },
+        TRUNKLINE_NO_UPDATE_NOTICE: "1",
+      },
       stdio: ["pipe", "pipe", "pipe"],
     });
     const ended = outcomeOf(child);

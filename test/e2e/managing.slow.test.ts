@@ -34,7 +34,7 @@ async function runAtTerminal(place: Place, args: readonly string[], input: strin
   const words = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(" ");
   const child = spawn("script", ["-qec", words, "/dev/null"], {
     cwd: place.cwd,
-    env: { PATH: process.env.PATH, HOME: place.home, TERM: "dumb" },
+    env: { PATH: process.env.PATH, HOME: place.home, TERM: "dumb", TRUNKLINE_NO_UPDATE_NOTICE: "1" },
     stdio: ["pipe", "pipe", "pipe"],
   });
   // Answer once the question appears.

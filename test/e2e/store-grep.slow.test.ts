@@ -184,7 +184,7 @@ describe.concurrent("store grep", () => {
     const command = `'${process.execPath}' '${bin}' store grep -i needle -m1`;
     const { stdout } = spawnSync("script", ["-qec", command, "/dev/null"], {
       cwd: place.cwd,
-      env: { PATH: process.env.PATH, HOME: place.home, TERM: "xterm" },
+      env: { PATH: process.env.PATH, HOME: place.home, TERM: "xterm", TRUNKLINE_NO_UPDATE_NOTICE: "1" },
       encoding: "utf8",
     });
     const { accent, dim, match } = paletteFor(process.stdout, {}, "always");

@@ -211,6 +211,7 @@ export class RealTerminal extends Screen {
         TERM: "xterm",
         SHELL: "/bin/sh",
         TRUNKLINE_BROKER,
+        TRUNKLINE_NO_UPDATE_NOTICE: "1",
         ...place.env,
         ...env,
       },

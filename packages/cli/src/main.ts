@@ -22,6 +22,16 @@ function buildId(): string {
   return `${file}@${statSync(file).mtimeMs}`;
 }
 
+/** Loaded at most once a day. */
+async function lookForUpdate(home: string): Promise<void> {
+  try {
+    const { startLookForUpdate } = await import("./updates/start-look-for-update.js");
+    startLookForUpdate(home);
+  } catch {
+    // Tomorrow is another day; the command has done its work.
+  }
+}
+
 async function run(): Promise<number> {
   // The first Ctrl-C stops the work cleanly; the second ends it at once.
   const onSignal = (name: StopSignal) => {
@@ -36,5 +46,6 @@ async function run(): Promise<number> {
   // There is no way to report an unwritable stderr.
   process.stderr.on("error", () => {});
   const { runProgram } = await import("./program.js");
-  return await runProgram(process.argv.slice(2), processIo(interrupts, buildId()));
+  const io = processIo(interrupts, { build: buildId(), lookForUpdate: (home) => void lookForUpdate(home) });
+  return await runProgram(process.argv.slice(2), io);
 }

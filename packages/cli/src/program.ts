@@ -1,5 +1,5 @@
 // The command line: which commands exist, how they run, and how failures are reported.
-import { isTrunklineError, toTrunklineError } from "@trunkline/core";
+import { isTrunklineError, messageOf, toTrunklineError } from "@trunkline/core";
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { EXIT, exitCodeOf } from "./app/exit-codes.js";
 import {
@@ -65,6 +65,30 @@ const BESIDE: ReadonlyMap<string, string> = new Map([
  */
 export async function runProgram(args: readonly string[], io: ProgramIo): Promise<number> {
   const context = createContext(io);
+  const code = await runCommand(args, context, io);
+  const { lookForUpdate } = io;
+  if (lookForUpdate === undefined || context.signal.aborted || !isForPerson(args, io)) return code;
+  try {
+    const { showUpdateNotice } = await import("./updates/update-notice.js");
+    await showUpdateNotice(context, lookForUpdate);
+  } catch (error) {
+    // The command has done its work; a notice that cannot be shown is not a failure.
+    context.logger.debug("no update notice", { error: messageOf(error) });
+  }
+  return code;
+}
+
+/** Commands whose output belongs to a program or a script. */
+const NOT_FOR_PEOPLE: ReadonlySet<string> = new Set(["serve", "run", "__complete"]);
+
+/** Whether someone reads the output of a command, and wants to hear about updates. */
+function isForPerson(args: readonly string[], { stdout, stderr, env }: ProgramIo): boolean {
+  if (env.TRUNKLINE_NO_UPDATE_NOTICE || (env.CI && env.CI !== "false")) return false;
+  if (NOT_FOR_PEOPLE.has(commandWord(args) ?? "")) return false;
+  return stdout.isTTY === true && stderr.isTTY === true;
+}
+
+async function runCommand(args: readonly string[], context: CommandContext, io: ProgramIo): Promise<number> {
   const { signal } = context;
   let exitCode: number = EXIT.success;
   let stoppedInOrder = false;

@@ -6,7 +6,7 @@ import { systemClock, systemCodeOf } from "@trunkline/core";
 import type { Interrupts } from "./interrupts.js";
 import type { ProgramIo } from "./program-io.js";
 
-export function processIo(interrupts: Interrupts, build?: string): ProgramIo {
+export function processIo(interrupts: Interrupts, own: Pick<ProgramIo, "build" | "lookForUpdate"> = {}): ProgramIo {
   return {
     // Node sets up each stream on first access, which takes time and, for stdin, has side effects.
     get stdin() {
@@ -23,7 +23,7 @@ export function processIo(interrupts: Interrupts, build?: string): ProgramIo {
     userHome: homedir(),
     clock: systemClock,
     interrupts,
-    build,
+    ...own,
     hasPipedInput,
   };
 }

@@ -41,6 +41,8 @@ export interface ProgramIo {
   hasPipedInput?(): boolean;
   /** Tells two builds of one version apart. */
   readonly build?: string | undefined;
+  /** Looks for a newer version in the background, for the notice about it. Default: there is no notice. */
+  readonly lookForUpdate?: ((home: string) => void) | undefined;
   /** What the process around this run keeps open for it. Default: nothing. */
   readonly shared?: SharedParts | undefined;
 }

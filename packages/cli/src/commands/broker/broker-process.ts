@@ -17,6 +17,7 @@ import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { Interrupts, type StopSignal } from "../../terminal/interrupts.js";
 import type { ProgramIo } from "../../terminal/program-io.js";
+import { startLookForUpdate } from "../../updates/start-look-for-update.js";
 import { readServeArgs } from "../serve/command.js";
 import { brokerUseOf } from "./broker-commands.js";
 import { BrokerConsole } from "./broker-console.js";
@@ -187,6 +188,7 @@ async function runForPerson(
       userHome,
       interrupts,
       hasPipedInput: () => terminal.pipedInput,
+      lookForUpdate: startLookForUpdate,
       shared: parts,
     });
   } catch (error) {
