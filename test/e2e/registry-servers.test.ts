@@ -355,6 +355,7 @@ describe("servers add with a name of the registry", () => {
     expect(await usage(NAME, "https://x.example/mcp")).toContain("is a name of the registry");
     expect(await usage(NAME, "--env", "A=b")).toContain("is a name of the registry");
     expect(await usage("docs", "https://x.example/mcp", "--as", "x")).toContain("--as is for a server of the registry");
+    expect(await usage("foo", "npx", "--yes", "bar")).toContain("trunkline servers add foo -- <command…>");
     expect(await usage("a/b/c")).toContain("is not a name of a registry");
     expect(await usage(NAME, "--as", "a b")).toContain("not a valid server name");
   });

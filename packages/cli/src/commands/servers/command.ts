@@ -56,7 +56,7 @@ export function addServers({ program, context, setExitCode }: Cli): void {
     .addOption(new Option("--package <type>", "from the registry: run it this way").choices(PACKAGE_TYPES))
     .option("--remote", "from the registry: connect to its URL")
     .addOption(registryOption())
-    .option("-y, --yes", "from the registry: do not ask")
+    .option("--yes", "from the registry: do not ask")
     .addOption(mcpOption())
     .addHelpText("after", ADD_NOTES)
     .action(
@@ -70,15 +70,6 @@ export function addServers({ program, context, setExitCode }: Cli): void {
         setExitCode(await addServer(context, { ...options, name, target, mcp: mcpPathOf(command) }));
       },
     );
-  withJson(servers.command("search"))
-    .description("search the registry for servers")
-    .argument("<words...>", "words in the name or the description")
-    .addOption(wholeNumberOption("--limit <n>", "how many servers to show; default 20", { from: 1, to: 200 }))
-    .addOption(registryOption())
-    .action(async (words: string[], options: { limit?: number; registry?: string; json?: boolean }) => {
-      const { searchServers } = await import("./search-registry.js");
-      setExitCode(await searchServers(context, { ...options, words }));
-    });
   hintOnUnknownOption(add, ([name, program, ...args]) => {
     if (name === undefined || program === undefined || /^(-|[a-z]+:\/\/)/i.test(program)) return undefined;
     const words = commandLine(["trunkline", "servers", "add", name, "--", program, ...redactedArgs(args)]);
@@ -98,6 +89,15 @@ export function addServers({ program, context, setExitCode }: Cli): void {
         },
       );
   }
+  withJson(servers.command("search"))
+    .description("search the registry for servers")
+    .argument("<words...>", "words in the name or the description")
+    .addOption(wholeNumberOption("--limit <n>", "how many servers to show; default 20", { from: 1, to: 200 }))
+    .addOption(registryOption())
+    .action(async (words: string[], options: { limit?: number; registry?: string; json?: boolean }) => {
+      const { searchServers } = await import("./search-registry.js");
+      setExitCode(await searchServers(context, { ...options, words }));
+    });
 }
 
 const PACKAGE_TYPES = ["npm", "pypi", "oci", "nuget"];

@@ -51,7 +51,10 @@ function isFromRegistry(options: AddOptions & RegistryAddOptions): boolean {
       "USAGE",
       `${option} is for a server of the registry, and "${printable(name)}" is not one.`,
       {
-        hint: "Its names have a slash: io.github.ada/docs. Find them: trunkline servers search <words…>",
+        hint:
+          target.length > 0
+            ? `Options of the server's own program go after --: trunkline servers add ${printable(name)} -- <command…>`
+            : "Its names have a slash: io.github.ada/docs. Find them: trunkline servers search <words…>",
       },
     );
   }
