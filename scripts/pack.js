@@ -154,8 +154,8 @@ function typesFile(specifier, packages) {
 }
 
 /**
- * Changes the imports of a file with types. `find` returns the new specifier of our own modules. Types from packages that
- * the command is not installed with become `unknown`: they are internal to ours.
+ * Changes the imports of a file with types. `find` returns the new specifier of our own modules. Types from other
+ * packages become `any`: ours use them internally, and most of those packages are in the bundle.
  *
  * @param {string} text
  * @param {(specifier: string) => string | undefined} find
@@ -166,12 +166,19 @@ export function rewriteTypes(text, find) {
     .replaceAll(/^((?:import|export)\b[^;"']*?\bfrom\s*)"([^"]+)";/gm, (statement, start, specifier) => {
       const found = find(specifier);
       if (found !== undefined) return `${start}"${found}";`;
-      if (specifier.startsWith("node:") || NOT_BUNDLED.includes(specifier)) return statement;
-      const names = /^import type \{([^}]*)\} from $/.exec(start)?.[1];
+      if (specifier.startsWith("node:")) return statement;
+      const names = /^import (?:type )?\{([^}]*)\} from $/.exec(start)?.[1];
       if (names === undefined) throw new Error(`Cannot pack the types of ${specifier}: ${statement}`);
       return names
         .split(",")
-        .map((name) => `type ${name.trim().split(" as ").at(-1)} = unknown;`)
+        .map(
+          (name) =>
+            `type ${name
+              .replace(/^\s*type /, "")
+              .trim()
+              .split(" as ")
+              .at(-1)} = any;`,
+        )
         .join("\n");
     })
     .replaceAll(/^(?!\s*\*)(.*\bimport\()"([^"]+)"/gm, (expression, start, specifier) => {

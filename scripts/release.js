@@ -77,7 +77,7 @@ export function packageProblems(files) {
   if (packed.has("src/open-store.ts")) wanted.push("grammars/tree-sitter-typescript.wasm");
   const missing = wanted.filter((file) => !packed.has(file));
   const stale = files.filter((file) => file.startsWith("dist/") && !packed.has(sourceOf(file)));
-  const unbuilt = files.filter((file) => /^src\/.*\.ts$/.test(file) && !packed.has(outputOf(file)));
+  const unbuilt = files.filter((file) => /^src\/.*(?<!\.d)\.ts$/.test(file) && !packed.has(outputOf(file)));
   return [
     ...unwanted.map((file) => `${file} must not be packed`),
     ...missing.map((file) => `${file} is missing`),

@@ -67,6 +67,14 @@ function nodeFolderOf(version) {
   return folder;
 }
 
+/** Returns the folder of the newest release of a major version. Needs Linux x64 and npm's registry. @param {string} major */
+export function nodeOfMajor(major) {
+  const versions = JSON.parse(execFileSync("npm", ["view", PACKAGE, "versions", "--json"], { encoding: "utf8" }));
+  const version = newestRelease(versions, major);
+  if (version === undefined) throw new Error(`${PACKAGE} has no release of Node ${major}.`);
+  return nodeFolderOf(version);
+}
+
 /**
  * @param {readonly string[]} args
  * @param {{ cwd: string, env: NodeJS.ProcessEnv }} options
@@ -85,10 +93,7 @@ async function testOn(major, testArgs) {
   if (process.platform !== "linux" || process.arch !== "x64") {
     throw new Error(`test:node runs on Linux x64 only, because it takes Node from the npm package ${PACKAGE}.`);
   }
-  const versions = JSON.parse(execFileSync("npm", ["view", PACKAGE, "versions", "--json"], { encoding: "utf8" }));
-  const version = newestRelease(versions, major);
-  if (version === undefined) throw new Error(`${PACKAGE} has no release of Node ${major}.`);
-  const nodeFolder = nodeFolderOf(version);
+  const nodeFolder = nodeOfMajor(major);
   const env = environmentFor(process.env, nodeFolder);
   const copy = mkdtempSync(join(tmpdir(), `trunkline-node-${major}-`));
   // When run as root, some tests start the command as an unprivileged user, who must be able to read it.

@@ -1,101 +1,55 @@
-// Packs the packages as for publishing, installs them in an empty folder, and uses them from there.
-import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+// Packs the libraries as for publishing, installs them in an empty folder, and uses them from there.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { packageProblems } from "../../scripts/release.js";
+import { filesBelow, hello, INSTALL_TIMEOUT_MS, root, run, Tarballs } from "./tarballs.js";
 
-const run = promisify(execFile);
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const names = readdirSync(join(root, "packages"));
-const base = mkdtempSync(join(tmpdir(), "trunkline-packaging-"));
-const hello = join(root, "test", "servers", "hello.js");
-const INSTALL_TIMEOUT_MS = 1_800_000;
+const packageName = (folder: string) => (folder === "cli" ? "trunkline" : `@trunkline/${folder}`);
+let tarballs: Tarballs;
 
-/** Tarballs by package folder. */
-const tarballs = new Map<string, string>();
-
-beforeAll(async () => {
-  const { stdout } = await run("npm", ["pack", "--json", "--workspaces", "--pack-destination", base], {
-    cwd: root,
-    maxBuffer: 16 * 1024 * 1024,
-  });
-  const packed: { name: string; filename: string }[] = Object.values(JSON.parse(stdout));
-  for (const { name, filename } of packed) tarballs.set(name.replace("@trunkline/", ""), join(base, filename));
+beforeAll(() => {
+  tarballs = new Tarballs();
 }, INSTALL_TIMEOUT_MS);
 
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+afterAll(() => tarballs[Symbol.dispose]());
 
-/** Creates a folder with these packages installed from their tarballs. */
-async function install(folder: string, packages: readonly string[]): Promise<string> {
-  const cwd = mkdtempSync(join(base, folder));
-  writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: folder, private: true, type: "module" }));
-  const files = packages.map((name) => tarballs.get(name) ?? `no tarball of ${name}`);
-  await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts", ...files], { cwd });
-  const driver = join("node_modules", "better-sqlite3", "build");
-  // The repository's setup already proves that the driver compiles; once is enough.
-  if (existsSync(join(cwd, "node_modules", "better-sqlite3")))
-    cpSync(join(root, driver), join(cwd, driver), { recursive: true });
-  return cwd;
-}
-
-/** Checks that a script next to the installed package runs and finds its types. */
-async function runsAndTypesScript(cwd: string, bin: string): Promise<void> {
-  writeFileSync(
-    join(cwd, "script.ts"),
-    `import { agent, args, hub, model, registerAgent, store, type AgentResult } from "trunkline";
-     const { text }: { text: string } = await hub.call("hello.hello", { name: args[0] });
-     const said: string = await model.ask(text, { model: { provider: "echo" } });
-     const { totalObjects }: { totalObjects: number } = await store.status();
-     const result: AgentResult = await agent("tools", "again", { model: { provider: "echo" } });
-     console.log(said, totalObjects > 0, result.text, typeof registerAgent);`,
-  );
-  const env = { ...process.env, TRUNKLINE_STORE: "kept" };
-  const { stdout } = await run(bin, ["--mcp", "mcp.json", "run", "script.ts", "Ada"], { cwd, env });
-  expect(stdout).toBe("Hello, Ada! true again function\n");
-  writeFileSync(
-    join(cwd, "wrong.ts"),
-    `import { args, hub } from "trunkline";
-     // @ts-expect-error: a result has text, and no texts.
-     console.log((await hub.call("hello.hello")).texts);
-     // @ts-expect-error: arguments are not changed.
-     args.push("x");`,
-  );
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const types = ["--types", "node", "--typeRoots", join(root, "node_modules", "@types")];
-  const options = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--skipLibCheck", ...types];
-  await run(process.execPath, [tsc, ...options, "script.ts", "wrong.ts"], { cwd }).catch((error) => {
-    throw new Error(`the types are not found: ${error.stdout}`);
-  });
-}
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" });
+async function manifestOf(name: string) {
+  const { stdout } = await run("tar", ["-xOf", tarballs.fileOf(packageName(name)), "package/package.json"]);
+  return JSON.parse(stdout);
 }
 
 describe("every package", () => {
-  it.each(names)("%s is built, typed, has source maps and a license", (name) => {
-    const folder = join(root, "packages", name);
-    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  it.each(names)("%s is built, typed, described and licensed", async (name) => {
+    const manifest = await manifestOf(name);
     const workspace = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     expect(manifest).toMatchObject({
-      name: name === "cli" ? "trunkline" : `@trunkline/${name}`,
+      name: packageName(name),
       version: workspace.version,
       license: "MIT",
       type: "module",
       engines: { node: workspace.engines.node },
+      publishConfig: { access: "public", provenance: true },
     });
-    for (const file of ["index.js", "index.d.ts", "index.js.map", "index.d.ts.map"])
-      expect(existsSync(join(folder, "dist", file))).toBe(true);
-    expect(tarballs.has(name === "cli" ? "trunkline" : name)).toBe(true);
+    expect(manifest).not.toHaveProperty("private");
+    const files = tarballs.packed.get(packageName(name))?.files ?? [];
+    expect(packageProblems(files)).toEqual([]);
+    for (const entry of Object.values<{ types: string; default: string }>(manifest.exports))
+      expect(files).toEqual(expect.arrayContaining([entry.types.slice(2), entry.default.slice(2)]));
   });
 
-  it.each(names)("%s pins its dependencies, and the other packages to the shared version", (name) => {
-    const manifest = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
-    for (const [dependency, version] of Object.entries<string>(manifest.dependencies ?? {})) {
-      expect(version, dependency).toMatch(/^\d+\.\d+\.\d+/);
+  it.each(names.filter((name) => name !== "cli"))("%s has source maps, and the sources", (name) => {
+    for (const file of ["index.js", "index.d.ts", "index.js.map", "index.d.ts.map"])
+      expect(existsSync(join(root, "packages", name, "dist", file))).toBe(true);
+    expect(tarballs.packed.get(packageName(name))?.files).toContain("src/index.ts");
+  });
+
+  it.each(names)("%s pins its dependencies, and the other packages to the shared version", async (name) => {
+    const manifest = await manifestOf(name);
+    const all = { ...manifest.dependencies, ...manifest.optionalDependencies };
+    for (const [dependency, version] of Object.entries<string>(all)) {
+      for (const each of version.split(" || ")) expect(each, dependency).toMatch(/^\d+\.\d+\.\d+$/);
       if (dependency.startsWith("@trunkline/")) expect(version).toBe(manifest.version);
     }
   });
@@ -105,7 +59,7 @@ describe("the client by itself", () => {
   it(
     "installs no native code and works",
     async () => {
-      const cwd = await install("client", ["core", "protocol", "client"]);
+      const cwd = await tarballs.project(["core", "protocol", "client"].map(packageName));
       const files = filesBelow(join(cwd, "node_modules"));
       expect(files.filter((file) => file.endsWith(".node"))).toEqual([]);
       expect(files.filter((file) => /better-sqlite3|onnxruntime/.test(file))).toEqual([]);
@@ -127,52 +81,23 @@ describe("the client by itself", () => {
   );
 });
 
-/** Checks that the installed command starts the broker and uses it. */
-async function startsBroker(cwd: string, bin: string): Promise<void> {
-  // The path of a socket must be short.
-  const home = mkdtempSync(join(tmpdir(), "tp-"));
-  const env = { PATH: process.env.PATH, HOME: home, TRUNKLINE_BROKER: "on" };
-  mkdirSync(join(home, ".trunkline"));
-  writeFileSync(
-    join(home, ".trunkline", "settings.json"),
-    JSON.stringify({ mcpServers: { hello: { command: process.execPath, args: [hello] } } }),
-  );
-  try {
-    expect((await run(bin, ["call", "hello.hello", "name=Ada"], { cwd, env })).stdout).toBe("Hello, Ada!\n");
-    const status = JSON.parse((await run(bin, ["broker", "--json"], { cwd, env })).stdout);
-    expect(status).toMatchObject({ running: true, servers: [{ name: "hello", state: "connected" }] });
-    const { origin } = new URL((await run(bin, ["console", "--no-open"], { cwd, env })).stdout);
-    const page = await (await fetch(origin)).text();
-    const [, script = ""] = /src="\.(\/[^"]+\.js)"/.exec(page) ?? [];
-    expect(await (await fetch(`${origin}${script}`)).text()).toContain("Trunkline");
-  } finally {
-    const { stderr } = await run(bin, ["broker", "stop"], { cwd, env });
-    expect(stderr).toMatch(/^Stopped the broker \(pid \d+\) and its servers\.\n$/);
-    rmSync(home, { recursive: true, force: true });
-  }
-}
-
-describe("the command", () => {
+describe("the store by itself", () => {
   it(
-    "runs from its installed location",
+    "works, with its own grammars",
     async () => {
-      const own = ["core", "protocol", "client", "server", "store", "agent", "broker", "console", "trunkline"];
-      const cwd = await install("command", own);
-      const bin = join(cwd, "node_modules", ".bin", "trunkline");
-      const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-      expect((await run(bin, ["--version"], { cwd })).stdout).toBe(`${version}\n`);
+      const cwd = await tarballs.project(["core", "store"].map(packageName));
+      expect(filesBelow(join(cwd, "node_modules")).filter((file) => file.includes("tree-sitter-wasm"))).toEqual([]);
       writeFileSync(
-        join(cwd, "mcp.json"),
-        JSON.stringify({ servers: { hello: { command: process.execPath, args: [hello] } } }),
+        join(cwd, "use.js"),
+        `import { openStore } from "@trunkline/store";
+         const store = await openStore({ path: "kept" });
+         await store.add({ content: "export function greet() {}", name: "greet.ts" });
+         await store.indexed();
+         const { results } = await store.search({ query: "greet" });
+         console.log(results.map(({ path }) => path), JSON.stringify(await store.graph({ listType: "function" })).includes("greet"));
+         await store.close();`,
       );
-      expect((await run(bin, ["call", "hello.hello", "name=Ada", "--mcp", "mcp.json"], { cwd })).stdout).toBe(
-        "Hello, Ada!\n",
-      );
-      await run(bin, ["store", "add", "mcp.json", "--store", "kept"], { cwd });
-      const { stdout } = await run(bin, ["store", "search", "hello", "--paths-only", "--store", "kept"], { cwd });
-      expect(stdout).toBe("mcp.json\n");
-      await runsAndTypesScript(cwd, bin);
-      await startsBroker(cwd, bin);
+      expect((await run(process.execPath, ["use.js"], { cwd })).stdout).toBe("[ 'greet.ts' ] true\n");
     },
     INSTALL_TIMEOUT_MS,
   );

@@ -52,6 +52,7 @@ describe("packageProblems", () => {
     "bin/run.cjs",
     "src/index.ts",
     "src/revisions.generated.ts",
+    "src/library.d.ts",
     "src/completion/shell.zsh",
     ...["index", "revisions.generated"].flatMap((name) =>
       ["js", "js.map", "d.ts", "d.ts.map"].map((end) => `dist/${name}.${end}`),
