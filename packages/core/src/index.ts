@@ -124,4 +124,5 @@ export {
 export { jsonBytes, type Shrunk, shareOut, shrink, shrinkSpan } from "./shrink.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";
+export { unifiedDiff } from "./text-diff.js";
 export { type PathReading, parsePath, readPath, type Segment } from "./value-paths.js";

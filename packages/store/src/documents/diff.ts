@@ -1,5 +1,5 @@
 // `diff`: the changes between two snapshots, or in the text of one document.
-import { TrunklineError } from "@trunkline/core";
+import { TrunklineError, unifiedDiff } from "@trunkline/core";
 import type { DiffParams, DiffResult } from "../contract/index.js";
 import { decodeText } from "../engine/content/text.js";
 import { type ContentRow, readContent } from "../engine/sqlite/contents.js";
@@ -9,7 +9,6 @@ import { findSnapshot, requireCollection } from "../engine/sqlite/filters.js";
 import { documentsNamed } from "../engine/sqlite/find-document.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
-import { unifiedDiff } from "./text-diff.js";
 
 interface Side {
   readonly collection: number;

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import { unifiedDiff } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../../test/support/seed.js";
 import { parseRange } from "../../src/contract/params.js";
 import { targetsOf } from "../../src/documents/restore.js";
-import { unifiedDiff } from "../../src/documents/text-diff.js";
 import { cutPoints, MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from "../../src/engine/content/chunker.js";
 import { openChunk, prepareChunk, prepareContent, sha256 } from "../../src/engine/content/prepare.js";
 import { contentTypeOf, decodeText, identifierWords, splitIdentifier, titleOf } from "../../src/engine/content/text.js";
