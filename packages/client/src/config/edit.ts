@@ -47,12 +47,14 @@ export interface EditableConfig {
   readonly dialect: Dialect;
   /** The names of all entries, valid or not, in order. */
   readonly names: readonly string[];
+  /** The entries as they are written, by name. */
+  readonly entries: ReadonlyMap<string, unknown>;
 }
 
 /** Reads the file; a missing file has no entries. Throws `CONFIG_INVALID` if it is unreadable. */
 export async function readEditableConfig(path: string, options: EditOptions = {}): Promise<EditableConfig> {
-  const { text, dialect, dialects } = await readDocument(path, options);
-  return { path, exists: text !== undefined, dialect, names: [...dialects.keys()] };
+  const { text, dialect, dialects, entries } = await readDocument(path, options);
+  return { path, exists: text !== undefined, dialect, names: [...dialects.keys()], entries };
 }
 
 /** Lists what an entry cannot express in this dialect, worded for the user. */
@@ -72,6 +74,22 @@ export async function editConfigFile(
   edits: readonly ConfigEdit[],
   options: EditOptions = {},
 ): Promise<EditOutcome> {
+  const { text, ...outcome } = await editedConfig(path, edits, options);
+  options.signal?.throwIfAborted();
+  if (outcome.changed)
+    await writeFileAtomically(path, text, {
+      mode: options.mode ?? 0o644,
+      ...(options.mode === 0o600 ? { folderMode: 0o700 } : {}),
+    });
+  return outcome;
+}
+
+/** Returns the text that {@link editConfigFile} would write. */
+export async function editedConfig(
+  path: string,
+  edits: readonly ConfigEdit[],
+  options: EditOptions = {},
+): Promise<EditOutcome & { readonly text: string }> {
   const document = await readDocument(path, options);
   const notes: string[] = [];
   const dialects = new Map(document.dialects);
@@ -103,14 +121,8 @@ export async function editConfigFile(
         break;
     }
   }
-  options.signal?.throwIfAborted();
   const changed = text !== (document.text ?? "");
-  if (changed)
-    await writeFileAtomically(path, document.mark + text, {
-      mode: options.mode ?? 0o644,
-      ...(options.mode === 0o600 ? { folderMode: 0o700 } : {}),
-    });
-  return { path, created: document.text === undefined, changed, notes };
+  return { path, created: document.text === undefined, changed, notes, text: document.mark + text };
 }
 
 /**
@@ -149,6 +161,7 @@ interface OpenDocument {
   readonly dialect: Dialect;
   /** The dialect of each entry: a file can have several keys. */
   readonly dialects: ReadonlyMap<string, Dialect>;
+  readonly entries: ReadonlyMap<string, unknown>;
   readonly set: (text: string, path: readonly string[], value: unknown) => string;
   readonly remove: (text: string, path: readonly string[]) => string;
 }
@@ -178,7 +191,8 @@ async function readDocument(path: string, options: EditOptions): Promise<OpenDoc
   // A file without any of the keys gets the usual one for its name.
   const usual = /^settings\./i.test(basename(path)) ? "mcpServers" : "servers";
   if (text === undefined || text.trim() === "") {
-    return { text, mark, dialect: usual, dialects: new Map(), ...(isYamlFile ? await yamlEdits() : JSON_EDITS) };
+    const empty = { dialect: usual, dialects: new Map(), entries: new Map() } as const;
+    return { text, mark, ...empty, ...(isYamlFile ? await yamlEdits() : JSON_EDITS) };
   }
   if (/^---[ \t]*\r?\n/.test(text) && !isYamlFile) {
     throw invalid(path, "is a skill file, which Trunkline does not edit", "Edit its front matter by hand.");
@@ -190,11 +204,17 @@ async function readDocument(path: string, options: EditOptions): Promise<OpenDoc
     throw invalid(`${path}:${malformed.at.line}:${malformed.at.column}`, `cannot be edited: ${malformed.message}`);
   }
   const dialects = new Map<string, Dialect>();
+  const values = new Map<string, unknown>();
   for (const { dialect, entries } of sections) {
-    for (const { key } of entries) if (!dialects.has(key)) dialects.set(key, dialect);
+    for (const { key, value } of entries) {
+      if (dialects.has(key)) continue;
+      dialects.set(key, dialect);
+      values.set(key, plainValue(value));
+    }
   }
   const isJson = !isYamlFile && parseJson(text).ok;
-  return { text, mark, dialect: sections[0]?.dialect ?? usual, dialects, ...(isJson ? JSON_EDITS : await yamlEdits()) };
+  const dialect = sections[0]?.dialect ?? usual;
+  return { text, mark, dialect, dialects, entries: values, ...(isJson ? JSON_EDITS : await yamlEdits()) };
 }
 
 /** Adds input definitions next to the servers, skipping existing ones. */

@@ -14,6 +14,7 @@ export {
   type EditableConfig,
   type EditOutcome,
   editConfigFile,
+  editedConfig,
   readEditableConfig,
 } from "./edit.js";
 export {
@@ -32,10 +33,12 @@ export { jsonFault } from "./json-fault.js";
 export { literalText } from "./literal-text.js";
 export { type LoadConfigOptions, loadConfig } from "./load.js";
 export type { ConfigFile, ConfigScope, LoadedConfig, ServerDefinition } from "./loaded-config.js";
+export { maskedText } from "./masked-text.js";
 export { ConfigMemory } from "./memory.js";
 export { verdictOn } from "./policy.js";
 export {
   type EntryPlace,
+  entryIn,
   entryText,
   type ProgramFile,
   readProgramFile,
@@ -45,7 +48,7 @@ export {
 export { isRegistryName, type RegistryOrigin } from "./registry-origin.js";
 export { adviceOnRelativeWords } from "./relative-words.js";
 export type { PathSettings } from "./settings.js";
-export { programName } from "./sharing.js";
+export { keepsState, programName } from "./sharing.js";
 export type { ClientSurface, SurfaceSettings } from "./surface-settings.js";
 export { approvalsIn, TrustStore, type TrustSubject } from "./trusted-files.js";
 export { readUserSettings } from "./user-settings.js";

@@ -3,9 +3,10 @@
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { fileReason, isAbsent, isRecord, systemCodeOf, TrunklineError } from "@trunkline/core";
-import { parse as parseToml, stringify as stringifyToml, TomlError } from "smol-toml";
+import { stringify as stringifyToml } from "smol-toml";
 import { removeJson, setJson } from "./edit-json.js";
 import { parseProgramText } from "./program-text.js";
+import { tomlKeys } from "./toml-tokens.js";
 
 /** The location of an entry in a file. */
 export interface EntryPlace {
@@ -43,7 +44,12 @@ export async function readProgramFile(
   const text = bytes.toString("utf8");
   // Leave a file alone if it could not be written back exactly.
   if (!Buffer.from(text).equals(bytes)) throw wrongEncoding(file, "not UTF-8");
-  return { text, entry: at(parseProgramText(text, place.format, file), place.path) };
+  return { text, entry: entryIn(text, place, file) };
+}
+
+/** Returns the entry in a text; undefined if there is none. Throws `IO` if the text cannot be parsed. */
+export function entryIn(text: string, place: EntryPlace, file: string): unknown {
+  return at(parseProgramText(text, place.format, file), place.path);
 }
 
 /** Adds the entry to the text, which may be empty. Throws `CONFIG_INVALID` if that cannot be done safely. */
@@ -180,21 +186,7 @@ function findSection(text: string, path: readonly string[]): { start: number; en
 function headerOf(line: string): string[] | undefined {
   const [, inner] = /^\s*\[{1,2}([^[\]]+)\]{1,2}\s*(?:#.*)?$/.exec(line.trimEnd()) ?? [];
   if (inner === undefined) return undefined;
-  try {
-    let table: unknown = parseToml(`[${inner}]`);
-    const keys: string[] = [];
-    while (isRecord(table)) {
-      const [key] = Object.keys(table);
-      if (key === undefined) break;
-      keys.push(key);
-      table = table[key];
-    }
-    return keys;
-  } catch (error) {
-    // A line of a list or a multi-line string that only looks like a header.
-    if (error instanceof TomlError) return undefined;
-    throw error;
-  }
+  return tomlKeys(inner);
 }
 
 function wrongEncoding(file: string, encoding: string): TrunklineError {

@@ -17,7 +17,7 @@ export const codex: ImportSource = {
   projectFiles: [".codex/config.toml"],
   parse: (text, context) => {
     const root = parseProgramText(text, "toml", context.path);
-    return readServers(root.mcp_servers, { translate: asItIs, read: readEntry });
+    return readServers(root.mcp_servers, { at: ["mcp_servers"], translate: asItIs, read: readEntry });
   },
 };
 

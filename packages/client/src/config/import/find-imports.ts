@@ -22,6 +22,8 @@ export const IMPORT_SOURCES: readonly ImportSource[] = [...JSON_PROGRAMS.slice(0
 export interface FoundImport extends ParsedServers {
   readonly source: ImportSource;
   readonly path: string;
+  /** The text that the servers were read from; empty if it could not be read. */
+  readonly text: string;
   /** Whether the file belongs to the user or the project, which decides where its servers go by default. */
   readonly scope: "user" | "project";
   /** Why the file could not be read; if set, there are no servers. */
@@ -78,7 +80,7 @@ export async function readImport(
   const top = folders.at(-1) ?? options.cwd;
   const inProject = (await isGitRoot(top)) && path.startsWith(join(top, "/"));
   const parsed = source.parse(text, contextOf(path, { ...options, folders }));
-  return { source, path, scope: inProject ? "project" : "user", ...parsed };
+  return { source, path, scope: inProject ? "project" : "user", text, ...parsed };
 }
 
 /** Finds a program by id. Throws `USAGE` with the nearest id if there is none. */
@@ -98,14 +100,14 @@ async function tryRead(
   source: ImportSource,
   path: string,
   options: Reading,
-): Promise<(ParsedServers & { problem?: TrunklineError }) | undefined> {
+): Promise<(ParsedServers & { text: string; problem?: TrunklineError }) | undefined> {
   try {
     const text = await readText(path, options.signal);
     if (text === undefined) return undefined;
-    return source.parse(text, contextOf(path, options));
+    return { text, ...source.parse(text, contextOf(path, options)) };
   } catch (error) {
     if (!isTrunklineError(error, "IO")) throw error;
-    return { servers: [], skipped: [], problem: error };
+    return { text: "", servers: [], skipped: [], problem: error };
   }
 }
 

@@ -20,6 +20,8 @@ export interface ImportContext extends ImportPlace {
 /** A server from another program, translated to our syntax. */
 export interface ImportedServer {
   readonly name: string;
+  /** Where the entry is in the file: `["mcpServers", "docs"]`. */
+  readonly at: readonly string[];
   /** In the `mcpServers` dialect, with `${input:id}` for values that must be asked for. */
   readonly entry: ServerEntry;
   /** Definitions of the inputs the entry uses. */

@@ -100,9 +100,15 @@ const vscode: ImportSource = {
   parse: (text, context) => {
     const root = parseJsonFile(text, context.path);
     // Before VS Code had a separate file, the table was under "mcp" in settings.json.
-    const holder = isRecord(root.mcp) && root.servers === undefined ? root.mcp : root;
+    const isOld = isRecord(root.mcp) && root.servers === undefined;
+    const holder = isOld && isRecord(root.mcp) ? root.mcp : root;
     const inputs = Array.isArray(holder.inputs) ? holder.inputs.filter(isInput) : [];
-    return readServers(holder.servers, { translate: vsCode, read: usual(), inputs });
+    return readServers(holder.servers, {
+      at: isOld ? ["mcp", "servers"] : ["servers"],
+      translate: vsCode,
+      read: usual(),
+      inputs,
+    });
   },
 };
 
@@ -113,6 +119,7 @@ const cursorSource: ImportSource = {
   projectFiles: [".cursor/mcp.json"],
   parse: (text, context) =>
     readServers(parseJsonFile(text, context.path).mcpServers, {
+      at: ["mcpServers"],
       translate: cursor,
       read: usual({ rest: withoutSignIn("auth") }),
     }),
@@ -121,20 +128,25 @@ const cursorSource: ImportSource = {
 const claudeCode: ImportSource = {
   id: "claude-code",
   title: "Claude Code",
-  userFiles: ({ platform, userHome }) => [joinOn(platform, userHome, ".claude.json")],
+  userFiles: ({ platform, userHome, env }) => [joinOn(platform, env.CLAUDE_CONFIG_DIR || userHome, ".claude.json")],
   projectFiles: [".mcp.json"],
   parse: (text, context) => {
     const root = parseJsonFile(text, context.path);
     const options = { translate: likeOurs, read: usual({ rest: withoutSignIn("oauth", "headersHelper") }) };
-    const tables = [...projectTables(root.projects, context), { table: root.mcpServers, note: undefined }];
+    const tables = [
+      ...projectTables(root.projects, context),
+      { table: root.mcpServers, at: ["mcpServers"], note: undefined },
+    ];
     const servers = new Map<string, ImportedServer>();
     const skipped = [];
-    for (const { table, note } of tables) {
-      const parsed = readServers(table, options);
+    for (const { table, at, note } of tables) {
+      const parsed = readServers(table, { at, ...options });
       skipped.push(...parsed.skipped);
       for (const server of parsed.servers) {
-        // Claude Code's project entries win over its user entries.
-        if (servers.has(server.name)) continue;
+        if (servers.has(server.name)) {
+          skipped.push({ name: server.name, reason: "in this folder, Claude Code uses the project's entry instead" });
+          continue;
+        }
         servers.set(server.name, note === undefined ? server : { ...server, notes: [...server.notes, note] });
       }
     }
@@ -148,7 +160,11 @@ const claudeDesktop: ImportSource = {
   userFiles: (place) => [joinOn(place.platform, applicationFolder(place), "Claude", "claude_desktop_config.json")],
   projectFiles: [],
   parse: (text, context) =>
-    readServers(parseJsonFile(text, context.path).mcpServers, { translate: likeOurs, read: usual() }),
+    readServers(parseJsonFile(text, context.path).mcpServers, {
+      at: ["mcpServers"],
+      translate: likeOurs,
+      read: usual(),
+    }),
 };
 
 const windsurfSource: ImportSource = {
@@ -158,6 +174,7 @@ const windsurfSource: ImportSource = {
   projectFiles: [],
   parse: (text, context) =>
     readServers(parseJsonFile(text, context.path).mcpServers, {
+      at: ["mcpServers"],
       translate: windsurf,
       read: usual({
         urlFields: [
@@ -185,6 +202,7 @@ const zed: ImportSource = {
       flat[name] = isRecord(fields) ? flattenZed(fields) : fields;
     const read = usual({ rest: (reader) => ({ disabled: reader.flag("enabled") === false }) });
     return readServers(flat, {
+      at: ["context_servers"],
       translate: asItIs,
       read: (reader, name) =>
         reader.raw("command") === undefined && reader.raw("url") === undefined
@@ -205,6 +223,7 @@ const geminiCli: ImportSource = {
     const isOff = (name: string) =>
       listed(rules.excluded, name) || (Array.isArray(rules.allowed) && !listed(rules.allowed, name));
     return readServers(root.mcpServers, {
+      at: ["mcpServers"],
       translate: gemini,
       read: (reader, name) =>
         usual({
@@ -234,7 +253,7 @@ const opencodeSource: ImportSource = {
     ),
   projectFiles: ["opencode.json", "opencode.jsonc", ".opencode/opencode.json"],
   parse: (text, context) =>
-    readServers(parseJsonFile(text, context.path).mcp, { translate: opencode, read: readOpencode }),
+    readServers(parseJsonFile(text, context.path).mcp, { at: ["mcp"], translate: opencode, read: readOpencode }),
 };
 
 const readOpencode: ReadEntry = (reader) => {
@@ -278,6 +297,7 @@ const clineSource: ImportSource = {
   projectFiles: [],
   parse: (text, context) =>
     readServers(parseJsonFile(text, context.path).mcpServers, {
+      at: ["mcpServers"],
       translate: cline,
       read: (reader, name) =>
         usual({
@@ -316,16 +336,18 @@ function withoutSignIn(...fields: string[]): (reader: EntryReader) => EntryField
 }
 
 /** Returns Claude Code's tables for the current project, nearest folder first. */
-function projectTables(projects: unknown, context: ImportContext): { table: unknown; note: string }[] {
+function projectTables(projects: unknown, context: ImportContext): { table: unknown; at: string[]; note: string }[] {
   if (!isRecord(projects)) return [];
   const normalized = (path: string) => {
     const slashed = path.replaceAll("\\", "/").replace(/(.)\/$/, "$1");
     return context.platform === "win32" ? slashed.toLowerCase() : slashed;
   };
-  const byPath = new Map(Object.entries(projects).map(([path, project]) => [normalized(path), project]));
+  const byPath = new Map(Object.entries(projects).map(([path, project]) => [normalized(path), { path, project }]));
   return context.folders.flatMap((folder) => {
-    const project = byPath.get(normalized(folder));
-    return isRecord(project) ? [{ table: project.mcpServers, note: `Claude Code uses it only in ${folder}` }] : [];
+    const { path = "", project } = byPath.get(normalized(folder)) ?? {};
+    if (!isRecord(project)) return [];
+    const at = ["projects", path, "mcpServers"];
+    return [{ table: project.mcpServers, at, note: `Claude Code uses it only in ${folder}` }];
   });
 }
 

@@ -9,6 +9,8 @@ import type { ImportedServer, ParsedServers } from "./imported-server.js";
 export type ReadEntry = (reader: EntryReader, name: string) => ServerEntry | { readonly skipped: string };
 
 interface ReadServersOptions {
+  /** Where the table is in the file. */
+  readonly at: readonly string[];
   /** Translates a program's string to our syntax. */
   readonly translate: (text: string, note: (message: string) => void) => string;
   readonly read: ReadEntry;
@@ -32,7 +34,7 @@ export function readServers(table: unknown, options: ReadServersOptions): Parsed
     }
     const used = new Set(inputsOf(entry));
     const inputs = (options.inputs ?? []).filter(({ id }) => used.has(id));
-    servers.push({ name, entry, inputs, notes: reader.notes });
+    servers.push({ name, at: [...options.at, name], entry, inputs, notes: reader.notes });
   }
   return { servers, skipped };
 }

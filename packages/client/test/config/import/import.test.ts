@@ -232,7 +232,7 @@ describe("reading other programs' files", () => {
     ["zed", "zed-settings.jsonc", "mcp-server-context7", expect.stringContaining("Zed extension")],
     ["opencode", "opencode.json", "organisation", "it has neither a command nor a URL"],
   ])("skips entries that only %s can use, with the reason (%s, %s)", (program, file, name, reason) => {
-    expect(importSource(program).parse(fixture(file), context).skipped).toEqual([{ name, reason }]);
+    expect(importSource(program).parse(fixture(file), context).skipped).toContainEqual({ name, reason });
   });
 
   it("imports only the inputs that an entry uses", () => {

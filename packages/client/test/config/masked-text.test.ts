@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { maskedText } from "../../src/config/masked-text.js";
+
+const json = (text: string, tables: readonly (readonly string[])[] = [["mcpServers"]]) =>
+  maskedText(text, { format: "json", tables });
+const toml = (text: string) => maskedText(text, { format: "toml", tables: [["mcp_servers"]] });
+
+describe("maskedText", () => {
+  it("shows the entries of servers as they are written, without their secrets", () => {
+    const text = `{
+  "mcpServers": {
+    "docs": {
+      "command": "npx", "args": ["-y", "docs-mcp", "--api-key", "hunter2hunter2"],
+      "env": { "TOKEN": "s3cret-value", "N": 5 }, "timeout": 10,
+      "url": "https://ada:pass-word-1@docs.example/mcp"
+    }
+  }
+}`;
+    expect(json(text)).toBe(`{
+  "mcpServers": {
+    "docs": {
+      "command": "npx", "args": ["-y", "docs-mcp", "--api-key", "<redacted>"],
+      "env": { "TOKEN": "<redacted>", "N": "<redacted>" }, "timeout": 10,
+      "url": "https://<redacted>@docs.example/mcp"
+    }
+  }
+}`);
+  });
+
+  it("hides a variable's value wherever else the file repeats it", () => {
+    const text =
+      '{"mcpServers":{"a":{"command":"x","args":["--with","s3cret-value"],"env":{"K":"Bearer s3cret-value"}}}}';
+    expect(json(text)).not.toContain("s3cret-value");
+  });
+
+  it("omits all values outside the entries, and every comment", () => {
+    const text =
+      '{ // my password is hunter2\n  "theme": "dark", "pin": 1234, "on": true, /* a\n b */ "x": ["y"],\n  "mcpServers": {} }';
+    expect(json(text)).toBe(
+      '{ // …\n  "theme": "…", "pin": "…", "on": true, /* … */\n "x": ["…"],\n  "mcpServers": {} }',
+    );
+  });
+
+  it("finds tables below any key", () => {
+    const text = '{"projects":{"/p":{"mcpServers":{"a":{"command":"x"}},"history":["secret"]}}}';
+    expect(json(text, [["projects", "*", "mcpServers"]])).toBe(
+      '{"projects":{"/p":{"mcpServers":{"a":{"command":"x"}},"history":["…"]}}}',
+    );
+  });
+
+  it("treats unusual values in an entry as secrets", () => {
+    const text = '{"mcpServers":{"a":{"apiKey":"k1","list":[["deep"],{"x":"y"}],"command":{"path":"p"}}}}';
+    expect(json(text)).toBe(
+      '{"mcpServers":{"a":{"apiKey":"<redacted>","list":[["<redacted>"],{"x":"<redacted>"}],"command":{"path":"<redacted>"}}}}',
+    );
+  });
+
+  it("keeps every line of TOML in its place", () => {
+    const text = [
+      'model = "o3" # mine',
+      'notes = """',
+      "my key = 'x'",
+      '[mcp_servers.fake]"""',
+      "[mcp_servers.docs]",
+      'command = "npx"',
+      "args = [",
+      '  "-y", # quiet',
+      "  '--token', \"abc-def-123\",",
+      "]",
+      'env = { "A.B" = "s3cret", C.D = 2 }',
+      "startup_timeout_sec = 20",
+      '[mcp_servers."my docs".http_headers]',
+      'Authorization = "Bearer 0123456789"',
+      "[profiles.a]",
+      "since = 2020-01-01",
+    ];
+    expect(toml(text.join("\r\n")).split("\r\n")).toEqual([
+      'model = "…" # …',
+      'notes = "…"',
+      "",
+      "",
+      "[mcp_servers.docs]",
+      'command = "npx"',
+      "args = [",
+      '  "-y", # …',
+      "  '--token', \"<redacted>\",",
+      "]",
+      'env = { "A.B" = "<redacted>", C.D = "<redacted>" }',
+      "startup_timeout_sec = 20",
+      '[mcp_servers."my docs".http_headers]',
+      'Authorization = "<redacted>"',
+      "[profiles.a]",
+      'since = "…"',
+    ]);
+  });
+
+  it("drops the byte order mark", () => {
+    expect(json('\uFEFF{"a":1}')).toBe('{"a":"…"}');
+  });
+});
