@@ -26,6 +26,18 @@ const PROGRAMS = [
     { source: "custom", command: process.execPath, args: SERVE, env: {} },
   ],
   ["gemini", ".gemini/settings.json", "mcpServers", { command: process.execPath, args: SERVE }],
+  [
+    "opencode",
+    ".config/opencode/opencode.json",
+    "mcp",
+    { type: "local", command: [process.execPath, ...SERVE], enabled: true },
+  ],
+  [
+    "cline",
+    ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+    "mcpServers",
+    { type: "stdio", command: process.execPath, args: SERVE },
+  ],
 ] as const;
 
 function write(place: Place, file: string, text: string): string {
@@ -348,7 +360,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     [["install", "cursor", "--yes", "--", "--surface", "none"], "composite"],
     [["install", "cursor", "--yes", "--", "--port", "1"], "--port needs --http"],
     [["install", "cursor", "--yes", "--", "--help"], "--help"],
-    [["uninstall"], "missing required argument"],
+    [["uninstall"], "needs a program"],
   ])("%j is wrong usage", async (args, message) => {
     using place = new Place();
     const { code, stderr } = await place.run(args);

@@ -88,6 +88,18 @@ export const AGENT_PROGRAMS: readonly AgentProgram[] = [
     remoteEntry: (server) => ({ httpUrl: server.url, headers: bearer(server) }),
     check: "Start a new Gemini CLI session; `gemini mcp list` or /mcp shows it.",
   },
+  {
+    ...{ id: "opencode", title: "opencode", format: "json", table: "mcp", inShell: true },
+    entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
+    remoteEntry: (server) => ({ type: "remote", ...plainRemote(server), enabled: true }),
+    check: "Start a new opencode session; `opencode mcp list` shows it.",
+  },
+  {
+    ...{ id: "cline", title: "Cline", format: "json", table: "mcpServers", inShell: false },
+    entry: typedEntry,
+    remoteEntry: (server) => ({ type: "streamableHttp", ...plainRemote(server) }),
+    check: "See the MCP servers in Cline's panel.",
+  },
 ];
 
 /** Finds a program by id. Throws `USAGE` with the nearest id if there is none. */
@@ -103,12 +115,15 @@ export function agentProgram(id: string): AgentProgram {
 
 /** Returns the program's user file. If there are several editions, the first one on this machine. */
 export async function userFile(program: AgentProgram, place: ImportPlace): Promise<string> {
-  if (program.id === "claude-code" && place.env.CLAUDE_CONFIG_DIR)
-    return join(place.env.CLAUDE_CONFIG_DIR, ".claude.json");
   const files = importSource(program.id).userFiles(place);
-  for (const file of files)
-    if ((await exists(file)) || (files.length > 1 && (await exists(dirname(file))))) return file;
   const [first] = files;
+  for (const file of files) {
+    if (await exists(file)) return file;
+    // An edition that is installed and has no file yet. The same folder can have a file of another name.
+    const beside = files.filter((other) => other !== file && dirname(other) === dirname(file));
+    const others = await Promise.all(beside.map(exists));
+    if (files.length > 1 && !others.includes(true) && (await exists(dirname(file)))) return file;
+  }
   if (first === undefined) throw new TrunklineError("INTERNAL", `${program.title} has no file.`);
   return first;
 }

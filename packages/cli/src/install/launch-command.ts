@@ -60,7 +60,7 @@ async function isOnPath(env: LaunchPlace["env"], script: string): Promise<boolea
 export function startsTrunkline(entry: unknown): boolean {
   if (!isRecord(entry)) return false;
   if (connectsToTrunkline(entry)) return true;
-  const words = [entry.command, ...(Array.isArray(entry.args) ? entry.args : [])].map(String);
+  const words = [entry.command, Array.isArray(entry.args) ? entry.args : []].flat().map(String);
   const isCommand = (word: string) => /(?:^|[\\/])trunkline(?:\.c?js|\.cmd|@[\w.-]+)?$/.test(word);
   const at = words.findIndex(isCommand);
   return at !== -1 && words[at + 1] === "serve";
