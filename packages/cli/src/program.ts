@@ -18,6 +18,7 @@ import type { OutputStream, ProgramIo } from "./terminal/program-io.js";
 
 /** The commands, in help order. Only the one that runs is loaded. */
 const COMMANDS: Readonly<Record<string, () => Promise<(cli: Cli) => void>>> = {
+  setup: async () => (await import("./commands/setup/command.js")).addSetup,
   servers: async () => (await import("./commands/servers/command.js")).addServers,
   import: async () => (await import("./commands/import/command.js")).addImport,
   trust: async () => (await import("./commands/trust/command.js")).addTrust,

@@ -17,7 +17,7 @@ describe("nextStep", () => {
     ["nothing is missing", {}, undefined],
     ["a file has a mistake", { problems: 1, servers: [] }, "trunkline doctor"],
     ["every server is disabled", { servers: [], disabled: 2 }, "trunkline servers"],
-    ["another program has servers", { servers: [], importable: [{ title: "Zed", count: 2 }] }, "trunkline import"],
+    ["another program has servers", { servers: [], importable: [{ title: "Zed", count: 2 }] }, "trunkline setup"],
     ["a project's server is not approved", { servers: [server("a", "not approved", 1)] }, "trunkline trust"],
     ["a server needs the workspace", { servers: [server("a", "needs workspace")] }, "trunkline trust --workspace"],
     ["a server was never connected", { servers: [server("a", "ready", 1), server("b", "ready")] }, "trunkline doctor"],

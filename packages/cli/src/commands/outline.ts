@@ -3,6 +3,7 @@
 
 /** By name: the description of a command. */
 export const OUTLINE: Readonly<Record<string, string>> = {
+  setup: "move the servers of your agents to Trunkline, and Trunkline into your agents",
   servers: "list, add, remove, enable or disable servers; search the registry",
   import: "import servers from other programs; without arguments, list them",
   trust: "show what the project's files would run, and approve it",
@@ -11,7 +12,7 @@ export const OUTLINE: Readonly<Record<string, string>> = {
   serve: "serve MCP to an agent, over stdio or HTTP",
   tokens: "create, list and revoke the tokens of `serve --http`",
   install: "add Trunkline to another program's configuration; without arguments, list the programs",
-  uninstall: "remove Trunkline from another program's configuration",
+  uninstall: "remove Trunkline from another program's configuration, or bring its servers back",
   tools: "list the tools of all servers, or those that match",
   call: "call one tool: key=value for text, key:=value for JSON",
   resources: "list the resources of all servers, or read one",
@@ -43,8 +44,8 @@ interface HelpRow {
 /** What `trunkline --help` shows: one line for a few commands that belong together, so that it fits a screen. */
 export const GROUPS: Readonly<Record<string, readonly HelpRow[]>> = {
   Connect: [
-    { commands: ["servers", "import"], about: "list and add servers; copy them from other programs" },
-    { commands: ["trust", "auth", "secrets"], about: "approve projects; sign in to servers; keep their secrets" },
+    { commands: ["setup", "servers", "import"], about: "set everything up; add servers; copy or move them" },
+    { commands: ["trust", "auth", "secrets"], about: "approve projects; sign in to servers; keep secrets" },
     { commands: ["serve", "tokens"], about: "serve MCP to an agent; manage the tokens of clients" },
     { commands: ["install", "uninstall"], about: "add Trunkline to your agent's configuration" },
   ],

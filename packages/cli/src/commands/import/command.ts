@@ -14,7 +14,14 @@ export function addImport({ program, context, setExitCode }: Cli): void {
     .option("--yes", "write without asking")
     .option("--move-secrets", "put tokens and keys into the keychain, and references to them into the file")
     .option("--overwrite", "replace servers of the same name")
+    .option("--move", "take the servers over: also remove them there, and install Trunkline in their place")
+    .option("--include-project", "with --move: also those in the project's files, which others may share")
     .action(async (programs: string[], options: Omit<ImportOptions, "programs">) => {
+      if (options.move) {
+        const { moveServers } = await import("./move-servers.js");
+        setExitCode(await moveServers(context, { programs, ...options }));
+        return;
+      }
       const { importServers } = await import("./run.js");
       setExitCode(await importServers(context, { programs, ...options }));
     });

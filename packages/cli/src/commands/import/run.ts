@@ -6,6 +6,7 @@ import {
   type FoundImport,
   findImports,
   IMPORT_SOURCES,
+  type ImportedServer,
   type LoadedConfig,
   readImport,
   toDialect,
@@ -14,10 +15,11 @@ import { printable, printableJson, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { type ImportPlan, planImports } from "../../app/import-plan.js";
-import { type MovedSecret, withoutLiteralSecrets } from "../../app/move-secrets.js";
+import { withoutLiteralSecrets } from "../../app/move-secrets.js";
 import { checkScope, type ScopeOptions, writeConfig } from "../../app/write-config.js";
 import { withoutTrunkline } from "../../install/other-servers.js";
 import { shownEntry } from "../../install/shown-entry.js";
+import { keepInKeychain, literalNote, literalSecrets, wantsKeychain } from "../../move/keychain-choice.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { reporting } from "../../terminal/json-output.js";
 import { askYesNo } from "../../terminal/questions.js";
@@ -29,6 +31,8 @@ export interface ImportOptions extends Omit<ScopeOptions, "mcp"> {
   dryRun?: boolean;
   yes?: boolean;
   overwrite?: boolean;
+  move?: boolean;
+  includeProject?: boolean;
   moveSecrets?: boolean;
   json?: boolean;
 }
@@ -41,6 +45,7 @@ interface ImportOutcome {
 /** Lists or imports other programs' servers. */
 export async function importServers(context: CommandContext, options: ImportOptions): Promise<number> {
   checkScope(options);
+  if (options.includeProject) throw new TrunklineError("USAGE", "--include-project is for --move.");
   if (options.programs.length === 0 && options.from === undefined) return await listImports(context, options);
   const outcome: ImportOutcome = { written: false, files: [] };
   return await reporting(context, { json: options.json, outcome }, (shown) => importFound(shown, options, outcome));
@@ -91,7 +96,8 @@ async function importFound(context: CommandContext, options: ImportOptions, outc
     context.note("Nothing was written.");
     return EXIT.failure;
   }
-  const isMoving = literal.length > 0 && (await moveSecrets(context, options, literal));
+  const isMoving = await wantsKeychain(context, literal, options);
+  if (isMoving) await keepInKeychain(context, literal);
   for (const { target, servers } of plans) {
     if (servers.length === 0) continue;
     const edits = servers.map(({ server }): ConfigEdit => {
@@ -105,39 +111,7 @@ async function importFound(context: CommandContext, options: ImportOptions, outc
   return done;
 }
 
-function literalSecrets(plans: readonly ImportPlan[]): readonly MovedSecret[] {
-  return plans.flatMap(({ servers }) =>
-    servers.flatMap(({ server }) => withoutLiteralSecrets(server.name, server.entry).moved),
-  );
-}
-
-function literalNote(literal: readonly MovedSecret[]): string {
-  const names = literal.map(({ name }) => printable(name)).join(", ");
-  return `${quantity(literal.length, "secret")} would be written as plain text: ${names}. --move-secrets puts them into the keychain.`;
-}
-
-/** Puts the secrets into the keychain if the user wants that. Fails before anything is written to a file. */
-async function moveSecrets(
-  context: CommandContext,
-  { yes, moveSecrets: isAsked }: ImportOptions,
-  literal: readonly MovedSecret[],
-): Promise<boolean> {
-  const { keepSecret, keychainName } = await import("../../app/kept-secrets.js");
-  if (!isAsked) {
-    if (yes) {
-      context.note(literalNote(literal));
-      return false;
-    }
-    const names = literal.map(({ name }) => printable(name)).join(", ");
-    const question = `Move ${quantity(literal.length, "secret")} to ${keychainName} (${names})?`;
-    if (!(await askYesNo(context, question))) return false;
-  }
-  for (const { name, value } of literal) await keepSecret(context, name, value);
-  context.out(`Moved ${quantity(literal.length, "secret")} to ${keychainName}.`);
-  return true;
-}
-
-async function find(context: CommandContext, options: ImportOptions): Promise<FoundImport[]> {
+export async function find(context: CommandContext, options: ImportOptions): Promise<FoundImport[]> {
   const { cwd, env, signal, userHome } = context;
   const place = { cwd, env, signal, userHome, platform: process.platform };
   const { programs, from } = options;
@@ -190,15 +164,23 @@ function* describePlans(plans: readonly ImportPlan[], { workspaceFolder }: Loade
     if (servers.length > 0)
       yield `${file.exists ? "Will be written to" : "Will be written to the new file"} ${target.path}:`;
     for (const { server, from, replaces } of servers) {
-      const { name, entry, notes } = server;
+      const { name, entry } = server;
       yield `  ${printable(name)}, from ${from.source.title} (${from.path})${replaces ? ", replacing the existing one" : ""}`;
       const shown = JSON.stringify(shownEntry(toDialect(entry, file.dialect)), null, 2);
       for (const line of shown.split("\n")) yield `    ${printable(line)}`;
-      const relative =
-        target.scope === "user" && entry.cwd === undefined ? adviceOnRelativeWords(entry, workspaceFolder) : undefined;
-      const all = [...notes, ...dialectNotes(name, entry, file.dialect), ...(relative === undefined ? [] : [relative])];
-      for (const note of all) yield `    note: ${printable(note)}`;
+      for (const note of notesOf({ target, file, server }, workspaceFolder)) yield `    note: ${printable(note)}`;
     }
     for (const { name, reason } of skipped) yield `  skipped ${printable(name)}: ${reason}`;
   }
+}
+
+/** What the user should know about a server that is imported. */
+export function notesOf(
+  { target, file, server }: Pick<ImportPlan, "target" | "file"> & { server: ImportedServer },
+  workspaceFolder: string,
+): string[] {
+  const { name, entry, notes } = server;
+  const relative =
+    target.scope === "user" && entry.cwd === undefined ? adviceOnRelativeWords(entry, workspaceFolder) : undefined;
+  return [...notes, ...dialectNotes(name, entry, file.dialect), ...(relative === undefined ? [] : [relative])];
 }

@@ -6,7 +6,10 @@ import type { InstallOptions, UninstallOptions } from "./run.js";
 
 export function addInstall({ program, context, setExitCode }: Cli): void {
   const installing = withJson(program.command("install"))
-    .argument("[program]", "claude-code, claude-desktop, cursor, vscode, codex, windsurf, zed or gemini")
+    .argument(
+      "[program]",
+      "claude-code, claude-desktop, cursor, vscode, codex, windsurf, zed, gemini, opencode or cline",
+    )
     .argument("[options...]", "after --: options for `trunkline serve`")
     .usage("[program] [--project] [--yes] [-- options of serve…]")
     .option(
@@ -33,15 +36,32 @@ export function addInstall({ program, context, setExitCode }: Cli): void {
   });
 
   withJson(program.command("uninstall"))
-    .argument("<program>")
+    .argument("[program]")
+    .option("--restore", "undo `import --move` and `setup`: bring the servers and files back, of all programs or one")
     .option("--project", "from the project's file instead of your own")
     .option("--dry-run", "only show what would be removed")
     .option("--yes", "write without asking")
-    .option("--force", "remove an entry of that name even if it is not ours")
-    .action(async (id: string, options: Omit<UninstallOptions, "program">) => {
+    .option("--force", "remove an entry even if it is not ours; with --restore, replace later edits")
+    .action(async (id: string | undefined, options: Omit<UninstallOptions, "program"> & { restore?: boolean }) => {
+      if (options.restore) {
+        refuseProject(options.project);
+        const { restoreServers } = await import("./restore-servers.js");
+        setExitCode(await restoreServers(context, { program: id, ...options }));
+        return;
+      }
+      if (id === undefined) {
+        throw new TrunklineError("USAGE", "uninstall needs a program, or --restore.", {
+          hint: "`trunkline install` lists the programs.",
+        });
+      }
       const { uninstall } = await import("./run.js");
       setExitCode(await uninstall(context, { program: id, ...options }));
     });
+}
+
+function refuseProject(isProject: boolean | undefined): void {
+  if (!isProject) return;
+  throw new TrunklineError("USAGE", "--restore brings back every file of a move.", { hint: "Omit --project." });
 }
 
 /** Arguments after the program go to `serve`, which takes only options. */

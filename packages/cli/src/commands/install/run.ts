@@ -34,6 +34,7 @@ import { askYesNo } from "../../terminal/questions.js";
 import { table } from "../../terminal/table.js";
 import { defaultToken } from "../../tokens/token-files.js";
 import { offerModel } from "../models/offer.js";
+import { restoreHint } from "./restore-servers.js";
 
 /** Suffix of the backup file. */
 const BACKUP = ".before-trunkline";
@@ -188,6 +189,8 @@ async function uninstallFrom(
   context.out(
     before.text === undefined ? `Removed ${path}, which contained nothing else.` : `Removed it from ${path}.${back}`,
   );
+  const hint = restoreHint(context, { id: program.id, path });
+  if (hint !== undefined) context.note(hint);
   return EXIT.success;
 }
 

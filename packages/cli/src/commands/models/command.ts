@@ -12,7 +12,9 @@ export function addModels({ program, context, setExitCode }: Cli): void {
       setExitCode(await listModels(context, options));
     });
   withJson(models.command("pull"))
-    .description("download a model with npm; `init` and `install` offer it, and nothing else downloads anything")
+    .description(
+      "download a model with npm; `setup`, `init` and `install` offer it, and nothing else downloads anything",
+    )
     .argument("[name]", "default: minilm")
     .action(async (name: string | undefined, options: { json?: boolean }) => {
       const { pullModels } = await import("./run.js");

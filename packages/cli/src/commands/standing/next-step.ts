@@ -40,7 +40,7 @@ export function nextStep(standing: Standing): NextStep | undefined {
   if (servers.length === 0 && importable.length > 0)
     return {
       why: `use the servers of ${shortList(importable.map(({ title }) => title))}`,
-      command: "trunkline import",
+      command: "trunkline setup",
     };
   if (servers.length === 0) {
     const command = "trunkline servers add demo -- npx -y @modelcontextprotocol/server-everything";

@@ -38,7 +38,7 @@ export async function showStanding(
   return EXIT.success;
 }
 
-async function findStanding(context: CommandContext, mcp: string | undefined): Promise<Standing> {
+export async function findStanding(context: CommandContext, mcp?: string): Promise<Standing> {
   await using app = openApp(context, { mcp, config: "headless" });
   const [config, known] = [await app.config(), await knownServers(context)];
   const enabled = config.servers.filter(({ disabled }) => !disabled);

@@ -1,0 +1,113 @@
+// `import --move`: other programs' servers come to Trunkline, and Trunkline takes their place there.
+import { printable, TrunklineError } from "@trunkline/core";
+import { openApp } from "../../app/app.js";
+import { EXIT } from "../../app/exit-codes.js";
+import { keepInKeychain, literalNote, literalSecrets, wantsKeychain } from "../../move/keychain-choice.js";
+import { ownChanges, writeMove } from "../../move/move-files.js";
+import { type MovePlan, planMove } from "../../move/move-plan.js";
+import { describeLeft, showDiffs } from "../../move/move-screen.js";
+import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
+import { reporting } from "../../terminal/json-output.js";
+import { askYesNo } from "../../terminal/questions.js";
+import { quantity } from "../../terminal/trust-prompt.js";
+import { find, type ImportOptions, notesOf } from "./run.js";
+
+/** With `--json`: what was moved from where, and where the backup is. */
+interface MoveOutcome {
+  written: boolean;
+  files: { program: string; file: string; servers: string[] }[];
+  staying: { name: string; file: string; reason: string }[];
+  backup?: string;
+}
+
+export async function moveServers(context: CommandContext, options: ImportOptions): Promise<number> {
+  if (options.user || options.project) {
+    throw new TrunklineError("USAGE", "--move takes neither --user nor --project.", {
+      hint: "Your servers go to your own settings, and with --include-project those of the project to the project.",
+    });
+  }
+  const outcome: MoveOutcome = { written: false, files: [], staying: [] };
+  return await reporting(context, { json: options.json, outcome }, (shown) => moveFound(shown, options, outcome));
+}
+
+async function moveFound(context: CommandContext, options: ImportOptions, outcome: MoveOutcome): Promise<number> {
+  const found = await find(context, options);
+  const config = await openApp(context, { config: "own" }).config();
+  const { overwrite, from } = options;
+  // Naming a file is as good as the flag.
+  const includeProject = options.includeProject || from !== undefined;
+  const plan = await planMove(context, found, { config, overwrite, includeProject });
+  const { changes, copies, problems } = plan;
+  const done = problems.length > 0 ? EXIT.failure : EXIT.success;
+  outcome.files = changes.map(({ program, path, removed }) => ({
+    program: program.id,
+    file: path,
+    servers: removed.map(({ name }) => name),
+  }));
+  outcome.staying = plan.staying.map(({ name, from: { path }, reason }) => ({ name, file: path, reason }));
+  showDiffs(context, await ownChanges(context, copies), changes);
+  for (const { message, hint } of problems) context.note(`error: ${message}${hint === undefined ? "" : ` ${hint}`}`);
+  for (const line of [...describeLeft(plan), ...describeNotes(plan, config.workspaceFolder)]) context.note(line);
+  if (changes.length === 0) {
+    context.note("There is nothing to move.");
+    return done;
+  }
+  const literal = literalSecrets(copies);
+  if (options.dryRun) {
+    if (literal.length > 0) context.note(literalNote(literal));
+    return done;
+  }
+  if (!(await isConfirmed(context, plan, options.yes ?? false))) return EXIT.failure;
+  const isMovingSecrets = await wantsKeychain(context, literal, options);
+  outcome.backup = await carryOut(context, plan, { isMovingSecrets });
+  outcome.written = true;
+  return done;
+}
+
+async function isConfirmed(context: CommandContext, { changes }: MovePlan, isAgreed: boolean): Promise<boolean> {
+  if (isAgreed) return true;
+  if (!isAtTerminal(context)) {
+    throw new TrunklineError("USAGE", "Nothing was written: there is no terminal to ask on.", {
+      hint: "Write it with --yes, or preview it with --dry-run.",
+    });
+  }
+  const question = `Move ${serversIn(changes)} and change ${quantity(changes.length, "file")} of other programs?`;
+  if (await askYesNo(context, question)) return true;
+  context.note("Nothing was written.");
+  return false;
+}
+
+/** Says how many entries are removed elsewhere. */
+export function serversIn(changes: MovePlan["changes"]): string {
+  return quantity(new Set(changes.flatMap(({ removed }) => removed.map(({ name }) => name))).size, "server");
+}
+
+/** What the user should know about the servers that are copied. */
+export function* describeNotes({ copies, changes }: MovePlan, workspaceFolder: string): Generator<string> {
+  for (const { servers, ...plan } of copies) {
+    for (const { server } of servers)
+      for (const note of notesOf({ ...plan, server }, workspaceFolder))
+        yield `note: ${printable(server.name)}: ${printable(note)}`;
+  }
+  if (changes.some(({ scope }) => scope === "project"))
+    yield "note: whoever shares the project's files through git needs Trunkline from then on.";
+}
+
+/** Writes everything, and says what was done and how to undo it. Returns the folder of the backup. */
+export async function carryOut(
+  context: CommandContext,
+  { copies, changes }: MovePlan,
+  { isMovingSecrets }: { isMovingSecrets: boolean },
+): Promise<string> {
+  const own = await ownChanges(context, copies, { isMovingSecrets });
+  if (isMovingSecrets) await keepInKeychain(context, literalSecrets(copies));
+  const { folder } = await writeMove(context, own, changes);
+  for (const { target, edits } of own) context.out(`Wrote ${quantity(edits.length, "server")} to ${target.path}.`);
+  for (const { program, path, removed } of changes) {
+    const what = removed.length === 0 ? "" : `took ${quantity(removed.length, "server")} out of, and `;
+    context.out(`${program.title}: ${what}put Trunkline into ${path}.`);
+  }
+  for (const { title, check } of new Set(changes.map(({ program }) => program))) context.note(`${title}: ${check}`);
+  context.note(`The files as they were are in ${folder}. \`trunkline uninstall --restore\` brings them back.`);
+  return folder;
+}

@@ -1,0 +1,144 @@
+// Sets Trunkline up in one go: finds the servers of all programs, shows what would change, and moves them. Asks every
+// question before it changes anything.
+import { findImports } from "@trunkline/client/config";
+import { isTrunklineError, printable } from "@trunkline/core";
+import { openApp } from "../../app/app.js";
+import { EXIT } from "../../app/exit-codes.js";
+import { withoutTrunkline } from "../../install/other-servers.js";
+import { ENTRY_NAME, type ProgramState, programStates } from "../../install/program-states.js";
+import { literalNote, literalSecrets, wantsKeychain } from "../../move/keychain-choice.js";
+import { ownChanges } from "../../move/move-files.js";
+import { type FileChange, type MovePlan, planInstall, planMove } from "../../move/move-plan.js";
+import { describeLeft, showDiffs } from "../../move/move-screen.js";
+import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
+import { reporting } from "../../terminal/json-output.js";
+import { askLine } from "../../terminal/questions.js";
+import { carryOut, describeNotes } from "../import/move-servers.js";
+import { askForModel, followModelAnswer } from "../models/offer.js";
+import { nextStep } from "../standing/next-step.js";
+import { findStanding } from "../standing/run.js";
+import { describeChanges, describeCost, describeFound } from "./setup-page.js";
+
+export interface SetupOptions {
+  yes?: boolean;
+  dryRun?: boolean;
+  moveSecrets?: boolean;
+  json?: boolean;
+}
+
+/** With `--json`: what changes, and whether it was done. */
+interface SetupOutcome {
+  done: boolean;
+  programs: { program: string; file: string; state: string }[];
+  files: { program: string; file: string; servers: string[] }[];
+  backup?: string;
+}
+
+export async function setup(context: CommandContext, options: SetupOptions): Promise<number> {
+  const outcome: SetupOutcome = { done: false, programs: [], files: [] };
+  return await reporting(context, { json: options.json, outcome }, (shown) => setUp(shown, options, outcome));
+}
+
+async function setUp(context: CommandContext, options: SetupOptions, outcome: SetupOutcome): Promise<number> {
+  const { cwd, env, signal, userHome, palette } = context;
+  const place = { cwd, env, signal, userHome, platform: process.platform };
+  const found = (await findImports(place)).map(withoutTrunkline);
+  const states = (await programStates(place)).filter(({ state }) => state !== "not found here");
+  const config = await openApp(context, { config: "own" }).config();
+  const moved = await planMove(context, found, { config });
+  const installs = await planInstalls(context, states, moved);
+  const plan: MovePlan = { ...moved, changes: [...moved.changes, ...installs.changes] };
+  const problems = [...new Set([...moved.problems.map(({ message }) => message), ...installs.problems])];
+  outcome.programs = states.map(({ program: { id }, path, state }) => ({ program: id, file: path, state }));
+  outcome.files = plan.changes.map(({ program, path, removed }) => ({
+    program: program.id,
+    file: path,
+    servers: removed.map(({ name }) => name),
+  }));
+
+  const section = (title: string, lines: readonly string[]) => {
+    if (lines.length === 0) return;
+    context.outPainted(palette.heading(title));
+    for (const line of lines) context.outPainted(`  ${line}`);
+    context.outPainted("");
+  };
+  section("Found", describeFound(found, states, context));
+  section("Left alone", [...problems.map((message) => printable(message)), ...describeLeft(plan)]);
+  const done = problems.length > 0 ? EXIT.failure : EXIT.success;
+  if (plan.changes.length === 0) {
+    context.out("Nothing to do.");
+    await sayNext(context);
+    return done;
+  }
+  section("Cost", await describeCost(context, { found, plan }));
+  section("What setup does", describeChanges(plan, context));
+  for (const note of describeNotes(plan, config.workspaceFolder)) context.note(note);
+  const answers = await ask(context, plan, options);
+  if (answers === undefined) return isAtTerminal(context) && !options.dryRun ? EXIT.failure : done;
+  outcome.backup = await carryOut(context, plan, answers);
+  outcome.done = true;
+  await followModelAnswer(context, answers.wantsModel);
+  await sayNext(context);
+  return done;
+}
+
+/** Adds Trunkline to the programs that keep no servers. */
+async function planInstalls(
+  context: CommandContext,
+  states: readonly ProgramState[],
+  { changes }: MovePlan,
+): Promise<{ changes: FileChange[]; problems: string[] }> {
+  const planned: FileChange[] = [];
+  const problems: string[] = [];
+  for (const { program, path, state, problem } of states) {
+    if (problem !== undefined) problems.push(problem.message);
+    if (state === "other" && !changes.some((change) => change.path === path))
+      problems.push(`${path} has a server "${ENTRY_NAME}" that does not start this program.`);
+    if (state !== "not installed" || changes.some((change) => change.program === program)) continue;
+    try {
+      const change = await planInstall(context, program, path);
+      if (change !== undefined && !changes.some(({ target }) => target === change.target)) planned.push(change);
+    } catch (error) {
+      if (!isTrunklineError(error)) throw error;
+      problems.push(error.message);
+    }
+  }
+  return { changes: planned, problems };
+}
+
+interface Answers {
+  readonly isMovingSecrets: boolean;
+  readonly wantsModel: boolean | undefined;
+}
+
+/** Asks everything there is to ask. Undefined if nothing is to be done. */
+async function ask(context: CommandContext, plan: MovePlan, options: SetupOptions): Promise<Answers | undefined> {
+  const literal = literalSecrets(plan.copies);
+  if (options.dryRun || (!options.yes && !isAtTerminal(context))) {
+    if (literal.length > 0 && !options.moveSecrets) context.note(literalNote(literal));
+    context.note(
+      "Nothing was changed. `trunkline setup --yes` does it; `trunkline import --move --dry-run` shows the diff.",
+    );
+    return undefined;
+  }
+  if (!options.yes && !(await isAgreed(context, plan))) {
+    context.note("Nothing was changed.");
+    return undefined;
+  }
+  const isMovingSecrets = await wantsKeychain(context, literal, options);
+  const wantsModel = options.yes || options.json ? undefined : await askForModel(context);
+  return { isMovingSecrets, wantsModel };
+}
+
+async function isAgreed(context: CommandContext, { copies, changes }: MovePlan): Promise<boolean> {
+  for (;;) {
+    const answer = (await askLine(context, "Do it? [y/N, d shows the diff] ", { afresh: true })).trim();
+    if (!/^d(iff)?$/i.test(answer)) return /^y(es)?$/i.test(answer);
+    showDiffs(context, await ownChanges(context, copies), changes);
+  }
+}
+
+async function sayNext(context: CommandContext): Promise<void> {
+  const next = nextStep(await findStanding(context));
+  if (next !== undefined) context.note(`Next: ${next.why}\n  ${next.command}`);
+}

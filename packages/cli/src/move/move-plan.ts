@@ -1,0 +1,249 @@
+// Plans a move: which servers of other programs come to Trunkline, and how the other programs' files change.
+import { access, constants, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import {
+  type EntryPlace,
+  entryIn,
+  type FoundImport,
+  type ImportedServer,
+  type LoadedConfig,
+  readEditableConfig,
+  readProgramFile,
+  withEntry,
+  withoutEntry,
+} from "@trunkline/client/config";
+import { isAbsent, isTrunklineError, isWithin, realPathOf, resolvedPath, TrunklineError } from "@trunkline/core";
+import { type ImportPlan, planImports } from "../app/import-plan.js";
+import { userTarget } from "../app/write-config.js";
+import { type AgentProgram, agentProgram } from "../install/agent-programs.js";
+import { launchCommand, startsTrunkline } from "../install/launch-command.js";
+import { ENTRY_NAME } from "../install/program-states.js";
+import type { CommandContext } from "../terminal/context.js";
+
+/** How the file of another program changes. */
+export interface FileChange {
+  readonly path: string;
+  /** The file that is written, where links lead. */
+  readonly target: string;
+  readonly program: AgentProgram;
+  readonly scope: "user" | "project";
+  /** Undefined if the file does not exist. */
+  readonly before: string | undefined;
+  readonly after: string;
+  /** The servers that come to Trunkline. */
+  readonly removed: readonly ImportedServer[];
+  /** Where Trunkline's entry is added; undefined if the file has it already. */
+  readonly added: readonly string[] | undefined;
+}
+
+/** A server that stays with its program. */
+export interface StayingServer {
+  readonly name: string;
+  readonly from: FoundImport;
+  readonly reason: string;
+}
+
+export interface MovePlan {
+  /** What is written to Trunkline's own files. */
+  readonly copies: readonly ImportPlan[];
+  readonly changes: readonly FileChange[];
+  readonly staying: readonly StayingServer[];
+  /** Files that are left alone because something is wrong with them. */
+  readonly problems: readonly TrunklineError[];
+  /** Files of the project, which are left alone unless the user names them. */
+  readonly projects: readonly FoundImport[];
+}
+
+interface MoveOptions {
+  readonly config: LoadedConfig;
+  readonly overwrite?: boolean | undefined;
+  /** Whether to move the servers in the project's files as well, to the project. */
+  readonly includeProject?: boolean | undefined;
+}
+
+/** A file that can be changed. */
+interface Candidate {
+  readonly from: FoundImport;
+  readonly target: string;
+  readonly program: AgentProgram;
+}
+
+export async function planMove(
+  context: CommandContext,
+  found: readonly FoundImport[],
+  { config, overwrite = false, includeProject = false }: MoveOptions,
+): Promise<MovePlan> {
+  const problems: TrunklineError[] = [];
+  const staying: StayingServer[] = [];
+  const candidates: Candidate[] = [];
+  const isProjects = (from: FoundImport) => from.scope === "project" && !includeProject;
+  for (const from of found) {
+    if (isProjects(from)) continue;
+    if (from.problem !== undefined) problems.push(from.problem);
+    staying.push(...(await stayingIn(context, from)));
+    const servers = from.servers.filter(
+      ({ name }) => !staying.some((each) => each.from === from && each.name === name),
+    );
+    if (servers.length === 0) continue;
+    try {
+      const candidate = await candidateOf({ ...from, servers });
+      // Two programs can share one file through links: it is changed once.
+      if (!candidates.some(({ target }) => target === candidate.target)) candidates.push(candidate);
+    } catch (error) {
+      if (!isTrunklineError(error)) throw error;
+      problems.push(error);
+    }
+  }
+  const movable = candidates.map(({ from }) => ({ ...from, skipped: [] }));
+  const copies = await planImports(context, movable, { config, options: { overwrite } });
+  const changes: FileChange[] = [];
+  for (const [at, { from, target, program }] of candidates.entries()) {
+    const isGone = ({ server, from: owner }: { server: ImportedServer; from: FoundImport }) =>
+      owner === movable[at] && from.servers.includes(server);
+    const removed = copies.flatMap(({ servers, same }) =>
+      [...servers, ...same].filter(isGone).map(({ server }) => server),
+    );
+    for (const server of from.servers) {
+      if (removed.includes(server)) continue;
+      const reason = "Trunkline has or gets another one of that name; rename one of them, or use --overwrite";
+      staying.push({ name: server.name, from, reason });
+    }
+    if (removed.length === 0) continue;
+    const { after, added } = await changedText(context, {
+      text: from.text,
+      path: from.path,
+      program,
+      removed,
+      scope: from.scope,
+    });
+    changes.push({ path: from.path, target, program, scope: from.scope, before: from.text, after, removed, added });
+  }
+  const projects = found.filter((from) => isProjects(from) && from.servers.length > 0);
+  return { copies, changes, staying, problems, projects };
+}
+
+/** Plans only to add Trunkline to a program's file. */
+export async function planInstall(
+  context: CommandContext,
+  program: AgentProgram,
+  path: string,
+): Promise<FileChange | undefined> {
+  const target = await resolvedPath(path);
+  const { text } = await readProgramFile(path, placeIn(program));
+  if (text !== undefined) await requireWritable(path, target);
+  const options = { text: text ?? "", path, program, removed: [], scope: "user" } as const;
+  const { after, added } = await changedText(context, options);
+  if (added === undefined) return undefined;
+  return { path, target, program, scope: "user", before: text, after, removed: [], added };
+}
+
+/** Servers that cannot be moved: we could not start them, or not in the same way. */
+async function stayingIn(context: CommandContext, from: FoundImport): Promise<StayingServer[]> {
+  const { dialect } = await readEditableConfig(userTarget(context).path, { signal: context.signal });
+  // In our dialect, a value that the program asks for would become an environment variable that nobody has set.
+  const asks = from.scope === "user" && dialect !== "servers" ? from.servers.filter(asksForInput) : [];
+  return [
+    ...from.skipped
+      .filter(({ name }) => name !== ENTRY_NAME || !isTrunklines(from))
+      .map(({ name, reason }) => ({ name, from, reason })),
+    ...asks.map(({ name }) => ({
+      name,
+      from,
+      reason: `${from.source.title} asks for its values, and only it has them`,
+    })),
+  ];
+}
+
+function asksForInput({ entry }: ImportedServer): boolean {
+  return JSON.stringify(entry).includes("${input:");
+}
+
+function isTrunklines({ source, path, text }: FoundImport): boolean {
+  return text !== "" && startsTrunkline(entryIn(text, placeIn(agentProgram(source.id)), path));
+}
+
+async function candidateOf(from: FoundImport): Promise<Candidate> {
+  const { path, scope, servers } = from;
+  const program = agentProgram(from.source.id);
+  const target = await resolvedPath(path);
+  if (scope === "project" && !isWithin(realPathOf(target), realPathOf(projectOf(from)))) {
+    throw new TrunklineError("CONFIG_INVALID", `${path} leads out of the project through a symbolic link.`, {
+      hint: "Replace the link with a file.",
+    });
+  }
+  await requireWritable(path, target);
+  // Also checks that the text can be written back exactly.
+  const { text } = await readProgramFile(path, placeIn(program));
+  if (text !== from.text) throw changedMeanwhile(path);
+  // Fails here, before anything is planned, if an entry cannot be removed without touching something else.
+  withoutServers(text, program, servers);
+  return { from, target, program };
+}
+
+/** The folder that a project's file belongs to. */
+function projectOf({ path, source }: FoundImport): string {
+  const ending = source.projectFiles.map((file) => join("/", file)).find((file) => path.endsWith(file));
+  return ending === undefined ? dirname(path) : path.slice(0, -ending.length) || "/";
+}
+
+/** A read-only file stays as it is, even if replacing it would be possible. */
+async function requireWritable(path: string, target: string): Promise<void> {
+  const { mode } = await stat(target);
+  if (process.platform !== "win32" && (mode & 0o200) === 0) {
+    throw new TrunklineError("IO", `${path} is read-only, so it is left alone.`, {
+      hint: `Make it writable: chmod u+w ${path}`,
+    });
+  }
+  try {
+    await access(dirname(target), constants.W_OK);
+  } catch (error) {
+    if (isAbsent(error)) throw error;
+    throw new TrunklineError("IO", `${path} is left alone: its folder cannot be written to.`, {
+      cause: error,
+      hint: `Check the permissions of ${dirname(target)}.`,
+    });
+  }
+}
+
+export function changedMeanwhile(path: string): TrunklineError {
+  return new TrunklineError("IO", `${path} has changed since it was read. Nothing was written.`, {
+    hint: "Run the command again.",
+  });
+}
+
+interface TextChange {
+  readonly text: string;
+  readonly path: string;
+  readonly program: AgentProgram;
+  readonly removed: readonly ImportedServer[];
+  readonly scope: "user" | "project";
+}
+
+/** Removes servers and adds Trunkline, as `install` does, unless it is there. */
+async function changedText(
+  { env, version }: CommandContext,
+  { text, path, program, removed, scope }: TextChange,
+): Promise<Pick<FileChange, "after" | "added">> {
+  const rest = withoutServers(text, program, removed);
+  // Before VS Code had a file for it, its table was below "mcp".
+  const isOld = removed.some(({ at }) => program.id === "vscode" && at[0] === "mcp");
+  const place: EntryPlace = { ...placeIn(program), ...(isOld ? { path: ["mcp", "servers", ENTRY_NAME] } : {}) };
+  const entry = entryIn(rest, place, path);
+  if (startsTrunkline(entry)) return { after: rest, added: undefined };
+  if (entry !== undefined) {
+    throw new TrunklineError("USAGE", `${path} has a server "${ENTRY_NAME}" that does not start this program.`, {
+      hint: "Rename it, and try again.",
+    });
+  }
+  const inShell = program.inShell || scope === "project";
+  const launch = await launchCommand(["serve"], { env, platform: process.platform, version, inShell });
+  return { after: withEntry(rest, place, program.entry(launch)), added: place.path };
+}
+
+function withoutServers(text: string, { format }: AgentProgram, servers: readonly ImportedServer[]): string {
+  return servers.reduce((rest, { at }) => withoutEntry(rest, { format, path: at }), text);
+}
+
+export function placeIn({ format, table }: AgentProgram): EntryPlace {
+  return { format, path: [table, ENTRY_NAME] };
+}

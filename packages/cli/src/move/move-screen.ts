@@ -1,0 +1,77 @@
+// Shows a move: the diff of every file, what stays, and what is wrong.
+import { entryIn, maskedText } from "@trunkline/client/config";
+import { isTrunklineError, printable, printableLines, unifiedDiff } from "@trunkline/core";
+import type { AgentProgram } from "../install/agent-programs.js";
+import type { CommandContext } from "../terminal/context.js";
+import { quantity } from "../terminal/trust-prompt.js";
+import type { OwnChange } from "./move-files.js";
+import type { FileChange, MovePlan } from "./move-plan.js";
+
+/** A longer line is cut: a file without line breaks is one line. */
+const MAX_LINE = 300;
+
+/** Prints the diff of every file that would change, without secrets. */
+export function showDiffs(context: CommandContext, own: readonly OwnChange[], changes: readonly FileChange[]): void {
+  for (const { target, before, after } of own) {
+    const tables = [["mcpServers"], ["servers"], ["metadata", "mcp"]];
+    // Our own file can be YAML, in which secrets are not found.
+    if (!isJson(after)) context.out(`${printable(target.path)} (no diff: it is not JSON)\n`);
+    else showDiff(context, { path: target.path, before: before?.toString("utf8"), after, format: "json", tables });
+  }
+  for (const { path, before, after, program } of changes) {
+    showDiff(context, { path, before, after, format: program.format, tables: tablesOf(program) });
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    entryIn(text, { format: "json", path: [] }, "");
+    return true;
+  } catch (error) {
+    if (isTrunklineError(error)) return false;
+    throw error;
+  }
+}
+
+interface ShownFile {
+  readonly path: string;
+  readonly before: string | undefined;
+  readonly after: string;
+  readonly format: "json" | "toml";
+  readonly tables: readonly (readonly string[])[];
+}
+
+function showDiff({ outPainted, palette }: CommandContext, { path, before, after, format, tables }: ShownFile): void {
+  const shown = (text: string) => maskedText(text, { format, tables }).replaceAll("\r\n", "\n");
+  const name = printable(path);
+  const from = before === undefined ? "/dev/null" : name;
+  for (const line of unifiedDiff(shown(before ?? ""), shown(after), { from, to: name })
+    .trimEnd()
+    .split("\n")) {
+    const clean = printableLines(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
+    const isHead = /^(?:---|\+\+\+) /.test(line);
+    outPainted(isHead ? palette.heading(clean) : colourOf(line, palette)(clean));
+  }
+  outPainted("");
+}
+
+function colourOf(line: string, { error, success, accent }: CommandContext["palette"]): (text: string) => string {
+  if (line.startsWith("-")) return error;
+  if (line.startsWith("+")) return success;
+  return line.startsWith("@@") ? accent : (text) => text;
+}
+
+function tablesOf({ id, table }: AgentProgram): string[][] {
+  if (id === "claude-code") return [[table], ["projects", "*", table]];
+  return id === "vscode" ? [[table], ["mcp", table]] : [[table]];
+}
+
+/** Says which servers and files stay as they are, and why. */
+export function* describeLeft({ staying, projects }: Pick<MovePlan, "staying" | "projects">): Generator<string> {
+  for (const { name, from, reason } of staying)
+    yield `${printable(name)} stays in ${from.source.title} (${printable(from.path)}): ${printable(reason)}.`;
+  for (const { path, source, servers } of projects) {
+    const names = servers.map(({ name }) => printable(name)).join(", ");
+    yield `${quantity(servers.length, "server")} (${names}) of this project ${servers.length === 1 ? "stays" : "stay"} in ${printable(path)}: others may share the file through git. \`trunkline import ${source.id} --move --include-project\` moves them, within the project.`;
+  }
+}

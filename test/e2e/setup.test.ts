@@ -1,0 +1,124 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Place } from "./command.js";
+import { backupsOf, homeFiles, MOVABLE, settingsOf, writeHome } from "./move-support.js";
+import { Terminal } from "./terminal.js";
+
+const onLinux = process.platform === "linux";
+const DOCS = '{ "mcpServers": { "docs": { "command": "docs-mcp" } } }\n';
+
+function prepared(): Place {
+  const place = new Place({ ".git/HEAD": "", ".mcp.json": { mcpServers: { team: { command: "team" } } } });
+  writeHome(place, ".cursor/mcp.json", DOCS);
+  writeHome(
+    place,
+    ".claude.json",
+    '{ "mcpServers": { "docs": { "command": "docs-mcp" }, "web": { "type": "http", "url": "https://x.example/mcp" } } }',
+  );
+  writeHome(place, ".gemini/settings.json", '{ "theme": "x" }');
+  return place;
+}
+
+describe.runIf(onLinux)("trunkline setup", () => {
+  it("shows one page without a terminal, and changes nothing", async () => {
+    using place = prepared();
+    const before = homeFiles(place);
+    const { code, stdout, stderr } = await place.run(["setup"], { env: { TRUNKLINE_BROKER: "" } });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ {2}Cursor +~\/\.cursor\/mcp\.json +1 server: docs$/m);
+    expect(stdout).toMatch(/^ {2}Claude Code +~\/\.claude\.json +2 servers: docs, web$/m);
+    expect(stdout).toMatch(/^ {2}Gemini CLI +~\/\.gemini\/settings\.json +no servers$/m);
+    expect(stdout).toMatch(
+      /server processes +now +2, if each program has one window open\n +after +1, for all windows/,
+    );
+    expect(stdout).toContain("known once the servers are connected");
+    expect(stdout).toMatch(/~\/\.claude\.json +loses .*docs.*, gets Trunkline/);
+    expect(stdout).toMatch(/~\/\.gemini\/settings\.json +gets Trunkline/);
+    expect(stdout).toContain("1 server (team) of this project stays");
+    expect(stdout.split("\n").length).toBeLessThan(40);
+    expect(stderr).toContain("Nothing was changed. `trunkline setup --yes` does it");
+    expect(homeFiles(place)).toEqual(before);
+    expect([settingsOf(place), backupsOf(place)]).toEqual([undefined, []]);
+  });
+
+  it("does it with --yes, does nothing the second time, and can be undone", async () => {
+    using place = prepared();
+    const before = homeFiles(place);
+    const { code, stderr } = await place.run(["setup", "--yes"]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("Next: check that docs, web work\n  trunkline doctor")]);
+    expect(Object.keys(settingsOf(place)?.mcpServers ?? {})).toEqual(["docs", "web"]);
+    const after = homeFiles(place);
+    for (const file of [".cursor/mcp.json", ".claude.json", ".gemini/settings.json"]) {
+      expect(Object.keys(JSON.parse(readFileSync(join(place.home, file), "utf8")).mcpServers)).toEqual(["trunkline"]);
+    }
+    expect(existsSync(join(place.cwd, ".trunkline"))).toBe(false);
+
+    const again = await place.run(["setup", "--yes"]);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("Nothing to do.")]);
+    expect(homeFiles(place)).toEqual(after);
+
+    expect((await place.run(["uninstall", "--restore", "--yes"])).code).toBe(0);
+    expect(homeFiles(place)).toEqual(before);
+  });
+
+  it("walks a newcomer through it at a terminal, with the diff on request", async () => {
+    using place = prepared();
+    const terminal = new Terminal(place, ["setup"], {}, { showsAnswer: true });
+    await terminal.sees("What setup does");
+    await terminal.answer("Do it? [y/N, d shows the diff]", "d");
+    await terminal.sees('-{ "mcpServers": { "docs": { "command": "docs-mcp" } } }');
+    await terminal.answer("Do it? [y/N, d shows the diff]", "y");
+    await terminal.answer("Download it now with npm? [y/N]", "n");
+    await terminal.sees("Cursor: took 1 server out of");
+    await terminal.sees("trunkline doctor");
+    expect((await terminal.end()).code).toBe(0);
+    expect(Object.keys(settingsOf(place)?.mcpServers ?? {})).toEqual(["docs", "web"]);
+  });
+
+  it("changes nothing after Ctrl-C at the last question", async () => {
+    using place = prepared();
+    const before = homeFiles(place);
+    const terminal = new Terminal(place, ["setup"]);
+    await terminal.answer("Do it? [y/N, d shows the diff]", "y");
+    await terminal.sees("Download it now with npm? [y/N]");
+    terminal.press("\u0003");
+    expect((await terminal.end()).code).toBe(130);
+    expect(homeFiles(place)).toEqual(before);
+    expect(existsSync(join(place.home, ".trunkline", "model-declined"))).toBe(false);
+    expect([settingsOf(place), backupsOf(place)]).toEqual([undefined, []]);
+  });
+
+  it("sets up every program", async () => {
+    using place = new Place();
+    for (const [, file, text] of MOVABLE) writeHome(place, file, text);
+    const before = homeFiles(place);
+    expect((await place.run(["setup", "--yes", "--json"])).code).toBe(0);
+    for (const [, file] of MOVABLE) expect(readFileSync(join(place.home, file), "utf8")).toContain("trunkline");
+    await place.run(["uninstall", "--restore", "--yes"]);
+    expect(homeFiles(place)).toEqual(before);
+  });
+
+  it("uses the tool lists that are known", async () => {
+    using place = prepared();
+    const tools = [{ tool: "search", description: "Finds documents.", inputSchema: { type: "object" } }];
+    writeHome(place, ".trunkline/cache/tools-docs.json", JSON.stringify({ server: "docs", tools }));
+    expect((await place.run(["setup"])).stdout).toMatch(/tokens of a tool list +now +\d+ for 1 tool of 1 server/);
+  });
+
+  it("names a file that it cannot read, and sets up the others", async () => {
+    using place = prepared();
+    writeHome(place, ".codex/config.toml", "[oops\n");
+    const { code, stdout } = await place.run(["setup", "--yes"]);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/config\.toml:1:\d+ cannot be used/)]);
+    expect(readFileSync(join(place.home, ".codex/config.toml"), "utf8")).toBe("[oops\n");
+    expect(Object.keys(settingsOf(place)?.mcpServers ?? {})).toEqual(["docs", "web"]);
+  });
+
+  it("says what to do next on a machine without programs and servers", async () => {
+    using place = new Place();
+    const { code, stdout, stderr } = await place.run(["setup"]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("Nothing to do.")]);
+    expect(stderr).toContain("trunkline servers add demo");
+  });
+});
