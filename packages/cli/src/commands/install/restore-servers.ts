@@ -60,19 +60,19 @@ async function restore(context: CommandContext, options: RestoreOptions, outcome
 }
 
 const HOW: Readonly<Record<RestoreStep["outcome"], string>> = {
-  exact: "as it was",
+  exact: "will be as it was",
   there: "nothing to do",
-  merged: "servers back",
-  left: "left alone",
+  merged: "gets its servers back",
+  left: "is left alone",
 };
 
 function describeStep({ file, outcome, next, notes }: RestoreStep): string[] {
   const isOwn = file.program === undefined;
   const what =
     outcome === "exact" && next === undefined
-      ? "removed, as it was not there before"
+      ? "will be removed, as it was not there before"
       : isOwn && outcome === "merged"
-        ? "without the servers that were copied there"
+        ? "loses the servers that were copied there"
         : HOW[outcome];
   return [`${printable(file.path)}: ${what}`, ...notes.map((note) => `  ${printable(note)}`)];
 }
