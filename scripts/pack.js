@@ -169,17 +169,8 @@ export function rewriteTypes(text, find) {
       if (specifier.startsWith("node:")) return statement;
       const names = /^import (?:type )?\{([^}]*)\} from $/.exec(start)?.[1];
       if (names === undefined) throw new Error(`Cannot pack the types of ${specifier}: ${statement}`);
-      return names
-        .split(",")
-        .map(
-          (name) =>
-            `type ${name
-              .replace(/^\s*type /, "")
-              .trim()
-              .split(" as ")
-              .at(-1)} = any;`,
-        )
-        .join("\n");
+      // `A`, `type A` or `A as B`: the last word is the name in this file.
+      return [...names.matchAll(/(\w+)\s*(?:,|$)/g)].map(([, name]) => `type ${name} = any;`).join("\n");
     })
     .replaceAll(/^(?!\s*\*)(.*\bimport\()"([^"]+)"/gm, (expression, start, specifier) => {
       const found = find(specifier);

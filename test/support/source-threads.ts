@@ -1,7 +1,7 @@
 // Makes worker threads and child processes run the sources too. A thread loads a file, not the modules that Vitest has
 // transformed, and Node does not load TypeScript. So if `new URL("./x.js", import.meta.url)` refers to a source file
 // `x.ts`, it becomes the URL of a bundle of that file. The bundles of a package are built once per run, when a test
-// first needs one.
+// first needs one. The URL of a folder, `new URL("../x/", import.meta.url)`, keeps its meaning in a bundle.
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,6 +10,7 @@ import { type Alias, build, type Plugin } from "vite";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SOURCE = /\/packages\/([^/]+)\/(?:src|test)\/.*\.ts$/;
 const FILE_URL = /new URL\("(\.\.?\/[^"]+)\.js", import\.meta\.url\)/g;
+const FOLDER_URL = /new URL\("(\.\.?\/[^"]*\/)", import\.meta\.url\)/g;
 
 interface Builds {
   /** Where the bundles of each package are, or will be. */
@@ -42,18 +43,23 @@ export function sourceThreads(alias: Alias[], building?: { folder: string; outpu
       const folder = SOURCE.exec(file)?.[1];
       if (folder === undefined) return undefined;
       const sources = sourcesIn(file, code);
-      if (sources.size === 0) return undefined;
+      if (sources.size === 0 && code.search(FOLDER_URL) === -1) return undefined;
       let output = building?.output ?? "";
-      if (folder !== building?.folder) {
+      if (folder !== building?.folder && sources.size > 0) {
         const built = builds.folders.get(folder) ?? buildBundles(folder, alias);
         builds.folders.set(folder, built);
         output = await built;
       }
       const url = (source: string) => pathToFileURL(join(output, `${basename(source, ".ts")}.js`)).href;
-      const replaced = code.replace(FILE_URL, (expression) => {
-        const source = sources.get(expression);
-        return source === undefined ? expression : `new URL(${JSON.stringify(url(source))})`;
-      });
+      const replaced = code
+        .replace(FILE_URL, (expression) => {
+          const source = sources.get(expression);
+          return source === undefined ? expression : `new URL(${JSON.stringify(url(source))})`;
+        })
+        .replace(
+          FOLDER_URL,
+          (_expression, path: string) => `new URL(${JSON.stringify(new URL(path, pathToFileURL(file)).href)})`,
+        );
       return { code: replaced, map: null };
     },
   };
