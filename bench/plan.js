@@ -26,5 +26,6 @@ export const BENCHMARKS = [
   { name: "embed", file: "embed.js" },
   { name: "client", file: "client.js" },
   { name: "pins", file: "pins/run.js", options: ["--tools"] },
+  { name: "install", file: "install.js" },
   { name: "startup", file: "startup.js" },
 ];
