@@ -123,9 +123,11 @@ function release(isDryRun) {
   run("npm", ["run", "build"]);
   const target = join(root, "dist");
   rmSync(target, { recursive: true, force: true });
-  mkdirSync(target);
+  // Apart, so that `npm install -g dist/trunkline-*.tgz` means the command alone.
+  const libraries = join(target, "libraries");
+  mkdirSync(libraries, { recursive: true });
   const tarballs = publishOrder(packages).map((each) => {
-    const { tarball, files, sizeBytes } = pack(each, target);
+    const { tarball, files, sizeBytes } = pack(each, each.name === "trunkline" ? target : libraries);
     const problems = packageProblems(files);
     if (problems.length > 0) throw new Error(`${each.name}: ${problems.join("; ")}.`);
     console.log(`${each.name} ${version}: ${files.length} files, ${Math.round(sizeBytes / 1024)} KB`);
