@@ -123,7 +123,7 @@ function release(isDryRun) {
   run("npm", ["run", "build"]);
   const target = join(root, "dist");
   rmSync(target, { recursive: true, force: true });
-  // Apart, so that `npm install -g dist/trunkline-*.tgz` means the command alone.
+  // Apart, so that `npm install -g ./dist/trunkline-*.tgz` means the command alone.
   const libraries = join(target, "libraries");
   mkdirSync(libraries, { recursive: true });
   const tarballs = publishOrder(packages).map((each) => {
