@@ -22,6 +22,7 @@ export const BENCHMARKS = [
   { name: "store-restore", file: "store/restore.js" },
   { name: "store-grep", file: "store/grep.js" },
   { name: "store-search", file: "store/search.js" },
+  { name: "store-drivers", file: "store/drivers.js" },
   { name: "store-quality", file: "store/quality.js", options: ["--beir"] },
   { name: "embed", file: "embed.js" },
   { name: "client", file: "client.js" },
