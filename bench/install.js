@@ -1,21 +1,12 @@
 // Installing the packed command: size and time, beside other programs, and how long a new user waits for a first answer
 // and a first search on a machine without a compiler. Downloads from npm's registry.
 import { execFile } from "node:child_process";
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
+import { megabytesOf, npmSettings } from "../scripts/npm-installs.js";
 import { pack, readPackages } from "../scripts/pack.js";
 import { environmentFor, nodeOfMajor } from "../scripts/test-on-node.js";
 import versions from "./peers/versions.json" with { type: "json" };
@@ -35,12 +26,6 @@ const MAX_FIRST_SECONDS = 60;
 /** npm, and what its scripts need of the system: everything but a compiler. */
 const SYSTEM_PROGRAMS = ["npm", "sh", "env", "uname", "git", "tar", "gzip"];
 
-/** The space that a folder takes on disk, in millions of bytes. @param {string} folder */
-function megabytesOf(folder) {
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  return files.reduce((sum, file) => sum + (lstatSync(join(folder, file)).blocks ?? 0) * 512, 0) / 1e6;
-}
-
 /** A folder with these programs of the system only. */
 function systemFolder() {
   const folder = join(base, "system");
@@ -52,12 +37,6 @@ function systemFolder() {
   }
   return folder;
 }
-
-/** npm with the settings and the cache of the user who runs this, whatever HOME is. */
-const npmSettings = {
-  npm_config_userconfig: process.env.npm_config_userconfig ?? join(homedir(), ".npmrc"),
-  npm_config_cache: process.env.npm_config_cache ?? join(homedir(), ".npm"),
-};
 
 /**
  * Installs a package globally into a new prefix.

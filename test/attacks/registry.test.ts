@@ -25,6 +25,11 @@ async function expectRefused(server: ReturnType<typeof published>, reason: strin
   expect(entry).toBeUndefined();
 }
 
+interface Item {
+  readonly more?: readonly object[];
+  readonly [field: string]: unknown;
+}
+
 describe("a package", () => {
   it.each([
     ["npm", "--registry=https://evil.example", "1.0.0"],
@@ -115,6 +120,37 @@ describe("a package", () => {
     const server = npmServer({ registryType: "oci", identifier: "docker.io/ada/docs", runtimeArguments });
     await expectRefused(server, "it chooses a folder of this machine by itself");
   });
+
+  it.each(["-e", "-v", "-p", "-w", "-u", "-m"])(
+    "cannot have %s of Docker swallow the image that is pinned",
+    async (name) => {
+      const runtimeArguments = [{ type: "named", name, value: "" }];
+      const packageArguments = [
+        { type: "named", name: "--privileged", value: "" },
+        { type: "positional", value: "evil/other:latest" },
+      ];
+      const item = { registryType: "oci", identifier: "docker.io/ada/docs", runtimeArguments, packageArguments };
+      await expectRefused(npmServer(item), "it gives docker a flag without its value");
+    },
+  );
+
+  it.each([
+    ["a variable", { environmentVariables: [{ name: "p", default: "/" }] }],
+    ["an argument", { packageArguments: [{ type: "positional", valueHint: "p", default: "/" }] }],
+    ["another mount", { more: [{ type: "named", name: "-v", value: "data:{p}", variables: { p: { default: "/" } } }] }],
+  ])(
+    "cannot choose a folder of this machine by the default of %s of the same name",
+    async (_, { more = [], ...item }: Item) => {
+      const mount = { type: "named", name: "-v", value: "{p}:/data", variables: { p: {} } };
+      for (const runtimeArguments of [
+        [mount, ...more],
+        [...more, mount],
+      ]) {
+        const server = npmServer({ registryType: "oci", identifier: "docker.io/ada/docs", runtimeArguments, ...item });
+        await expectRefused(server, "Values are missing: p.");
+      }
+    },
+  );
 
   it("gets a folder only if the user names one, not by a default", async () => {
     const variables = { p: { default: "/" }, q: { default: "/x,src=/", isRequired: false } };
@@ -221,8 +257,14 @@ describe("a URL", () => {
     await expectRefused(remoteServer({ url }), reason);
   });
 
-  it("cannot have a host that is a secret or a variable", async () => {
-    const server = remoteServer({ url: "https://{host}/mcp", variables: { host: { isSecret: true } } });
+  it.each([
+    "https://{host}/mcp",
+    "https:{host}/mcp",
+    "https:///{host}/mcp",
+    "https:{host}.evil.example/mcp",
+    "https://docs.{host}/mcp",
+  ])("cannot have a host that is a secret or a variable: %s", async (url) => {
+    const server = remoteServer({ url, variables: { host: { isSecret: true } } });
     await expectRefused(server, "its host is not known yet", "--input", "host=${secret:X}");
   });
 

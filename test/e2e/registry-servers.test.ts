@@ -1,5 +1,6 @@
 // `servers search` and `servers add <registry name>`, against a registry that follows the published API.
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { RegistryOptions } from "../servers/registry.js";
 import { freePort } from "./command.js";
 import { HASH, npmServer, published, RegistryPlace, remoteServer } from "./registry-place.js";
 import { Terminal } from "./terminal.js";
@@ -82,6 +83,19 @@ describe("servers search", () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/Cannot reach the registry at 127\.0\.0\.1:\d+ \(ECONNREFUSED\)\./);
     expect(stderr).toContain("trunkline servers add <name> -- <command…>");
+  });
+
+  it("says the same if the connection breaks in the middle of an answer", async () => {
+    using place = new RegistryPlace();
+    const before: RegistryOptions["before"] = (_, response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": 1_000 });
+      response.write('{"servers": [', () => response.destroy());
+      return true;
+    };
+    await using _ = await place.open({ servers, before });
+    const { code, stderr } = await place.command(["servers", "search", "x"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^trunkline: Cannot reach the registry at 127\.0\.0\.1:\d+/);
   });
 
   it("uses the registry of the option, then of the environment, then of the user's settings", async () => {

@@ -247,7 +247,7 @@ describe("trunkline without a command", () => {
     );
     const { stdout: withCursor } = await place.run([]);
     expect(withCursor).toContain("none, 1 in Cursor");
-    expect(withCursor).toContain("Next: use the servers of Cursor\n  trunkline import\n");
+    expect(withCursor).toContain("Next: use the servers of Cursor\n  trunkline setup\n");
   });
 
   it("takes the file given with --mcp, starts nothing and asks nothing", async () => {

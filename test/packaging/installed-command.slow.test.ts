@@ -5,18 +5,9 @@ import { builtinModules } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { haveWeights, UNREACHABLE } from "../../packages/embed/test/weights.js";
+import { filesBelow, megabytesOf, npmSettings } from "../../scripts/npm-installs.js";
 import { nodeOfMajor } from "../../scripts/test-on-node.js";
-import {
-  filesBelow,
-  hello,
-  INSTALL_TIMEOUT_MS,
-  type Installed,
-  megabytesOf,
-  npmSettings,
-  root,
-  run,
-  Tarballs,
-} from "./tarballs.js";
+import { hello, INSTALL_TIMEOUT_MS, type Installed, root, run, Tarballs } from "./tarballs.js";
 
 const MAX_MEGABYTES = 90;
 const MAX_MEGABYTES_WITH_MODEL = 160;

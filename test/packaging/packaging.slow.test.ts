@@ -2,8 +2,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { filesBelow } from "../../scripts/npm-installs.js";
 import { packageProblems } from "../../scripts/release.js";
-import { filesBelow, hello, INSTALL_TIMEOUT_MS, root, run, Tarballs } from "./tarballs.js";
+import { hello, INSTALL_TIMEOUT_MS, root, run, Tarballs } from "./tarballs.js";
 
 const names = readdirSync(join(root, "packages"));
 const packageName = (folder: string) => (folder === "cli" ? "trunkline" : `@trunkline/${folder}`);

@@ -1,7 +1,7 @@
 // Packs the packages as for publishing, and installs them in empty folders. The packages must be built.
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -108,23 +108,4 @@ function buildDriver(modules: string): void {
   const built = join(root, "node_modules", build);
   if (existsSync(join(modules, "better-sqlite3", "binding.gyp")) && existsSync(built))
     cpSync(built, join(modules, build), { recursive: true });
-}
-
-/** Environment in which npm finds the settings and the cache of the user who runs the tests, whatever HOME is. */
-export const npmSettings = {
-  npm_config_userconfig: process.env.npm_config_userconfig ?? join(homedir(), ".npmrc"),
-  npm_config_cache: process.env.npm_config_cache ?? join(homedir(), ".npm"),
-};
-
-export function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" });
-}
-
-/** The space that a folder takes on disk, in millions of bytes. */
-export function megabytesOf(folder: string): number {
-  const sizes = filesBelow(folder).map((file) => {
-    const { blocks, size } = lstatSync(join(folder, file));
-    return blocks === undefined ? size : blocks * 512;
-  });
-  return sizes.reduce((sum, size) => sum + size, 0) / 1e6;
 }

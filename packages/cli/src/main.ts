@@ -28,7 +28,7 @@ async function lookForUpdate(home: string): Promise<void> {
     const { startLookForUpdate } = await import("./updates/start-look-for-update.js");
     startLookForUpdate(home);
   } catch {
-    // Tomorrow is another day; the command has done its work.
+    // The next check is tomorrow.
   }
 }
 

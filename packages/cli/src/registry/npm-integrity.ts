@@ -21,6 +21,7 @@ export async function npmIntegrity(pinned: string, { npm, env, cwd, signal }: Np
     const options = { env, cwd, signal, timeout: TIMEOUT_MS, maxBuffer: 64 * 1024 };
     execFile(program, args, options, (error, stdout) => resolve(error === null ? stdout : ""));
   });
+  signal.throwIfAborted();
   const hash = parseJson(output);
   return isString(hash) && /^sha\d+-[A-Za-z0-9+/]{20,200}={0,2}$/.test(hash) ? hash : undefined;
 }

@@ -145,7 +145,10 @@ export function packageProblem(item: RegistryPackage): string | undefined {
 /** An argument of the runner can replace the package or open the machine to it. */
 function runtimeProblem({ runner, implied, flags }: PackageRule, argument: RegistryArgument): string | undefined {
   if (isImplied(implied, argument)) return undefined;
-  if (argument.kind === "named" && flags.includes(argument.name)) return undefined;
+  if (argument.kind === "named" && flags.includes(argument.name)) {
+    // Each of them takes a value. Without one it would take the package's name, and what follows would be options.
+    return argument.value === "" ? `it gives ${runner} a flag without its value` : undefined;
+  }
   return `it gives ${runner} an argument that Trunkline does not allow`;
 }
 

@@ -28,7 +28,7 @@ function checkedAddress(text: string, source: string): URL {
   });
 }
 
-/** Whether nobody on the way can read or change what is sent: https, or this machine. No user name can pose as a host. */
+/** Whether traffic cannot be read or changed in transit: https, or this machine. No user name can pose as a host. */
 export function isSafeUrl({ protocol, hostname, username, password }: URL): boolean {
   if (username !== "" || password !== "") return false;
   return protocol === "https:" || (protocol === "http:" && isLoopbackHost(hostname));

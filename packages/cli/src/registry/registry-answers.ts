@@ -64,7 +64,8 @@ export function fillRecipe({ program, remote }: Recipe, answers: Answers, option
   }
   const url = filled(remote?.url ?? [], { answers, at: 0, dialect }) ?? "";
   // The host must be readable before it is contacted, so it cannot come from a reference.
-  const problem = /^[^/]*\/\/[^/]*\$\{/.test(url) ? "its host is not known yet" : urlProblem(withoutReferences(url));
+  const hasHost = /^https?:\/\/[^/?#$\\]+(?:[/?#]|$)/i.test(url);
+  const problem = urlProblem(withoutReferences(url)) ?? (hasHost ? undefined : "its host is not known yet");
   if (problem !== undefined) throw refused(problem);
   const headers = pairsOf(remote?.headers ?? [], (gap) => values(gap)[0]);
   return { type: remote?.type ?? "http", url, ...present("headers", headers), registry: origin };

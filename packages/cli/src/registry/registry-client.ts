@@ -1,6 +1,15 @@
 // The registry's HTTP API, version 0.1: search with cursors, and one version of one server. Every answer is limited in
 // size and time, and a redirect never leads to another host.
-import { isRecord, isString, parseJson, systemCodeOf, TrunklineError, toOneLine, withDeadline } from "@trunkline/core";
+import {
+  isRecord,
+  isString,
+  isTrunklineError,
+  parseJson,
+  systemCodeOf,
+  TrunklineError,
+  toOneLine,
+  withDeadline,
+} from "@trunkline/core";
 import { type RegistryServer, readServer } from "./registry-server.js";
 
 const TIMEOUT_MS = 15_000;
@@ -83,7 +92,7 @@ async function getJson(registry: URL, path: string, signal: AbortSignal): Promis
   const deadline = { timeoutMs: TIMEOUT_MS, signal, what: `Asking the registry ${registry.host}`, hint: OFFLINE_HINT };
   return await withDeadline(deadline, async (within) => {
     const response = await follow(registry, new URL(path, base), within);
-    const text = await readText(registry, response);
+    const text = await readText(registry, response, within);
     if (response.status === 404) return undefined;
     const content = parseJson(text);
     if (response.status === 200 && content !== undefined) return content;
@@ -108,13 +117,7 @@ async function follow(registry: URL, first: URL, signal: AbortSignal): Promise<R
   for (let count = 0; count <= MAX_REDIRECTS; count++) {
     const response = await fetch(url, { signal, redirect: "manual", headers: { accept: "application/json" } }).catch(
       (error: unknown) => {
-        if (signal.aborted) throw error;
-        const code = systemCodeOf(error) ?? systemCodeOf(error instanceof Error ? error.cause : undefined);
-        throw new TrunklineError(
-          "CONNECTION_FAILED",
-          `Cannot reach the registry at ${registry.host}${code === undefined ? "" : ` (${code})`}.`,
-          { cause: error, hint: OFFLINE_HINT },
-        );
+        throw signal.aborted ? error : unreachable(registry, error);
       },
     );
     const { status } = response;
@@ -132,7 +135,25 @@ async function follow(registry: URL, first: URL, signal: AbortSignal): Promise<R
   throw new TrunklineError("CONNECTION_FAILED", `The registry ${registry.host} redirects in circles.`);
 }
 
-async function readText(registry: URL, { body }: Response): Promise<string> {
+function unreachable(registry: URL, error: unknown): TrunklineError {
+  const code = systemCodeOf(error) ?? systemCodeOf(error instanceof Error ? error.cause : undefined);
+  const reason = code === undefined ? "" : ` (${code})`;
+  return new TrunklineError("CONNECTION_FAILED", `Cannot reach the registry at ${registry.host}${reason}.`, {
+    cause: error,
+    hint: OFFLINE_HINT,
+  });
+}
+
+/** Reads the answer. Rejects as {@link follow} does if the connection breaks. */
+async function readText(registry: URL, response: Response, signal: AbortSignal): Promise<string> {
+  try {
+    return await boundedText(registry, response);
+  } catch (error) {
+    throw signal.aborted || isTrunklineError(error) ? error : unreachable(registry, error);
+  }
+}
+
+async function boundedText(registry: URL, { body }: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {

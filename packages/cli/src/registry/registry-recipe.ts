@@ -150,12 +150,23 @@ function forwardedVariable(name: string, { parts, isRepeated }: Gap): Gap {
   return { flag: "-e", parts: [name, ...asked], isRepeated };
 }
 
+/** With these, the rest of a mount could name another source. */
+const MOUNT_SEPARATORS = /[,:="]/;
+
 /** Collects the questions of a recipe. Two inputs of one name get the same answer. */
 class Asks {
   readonly #asks = new Map<string, Ask>();
+  /** Questions about the source of a mount: the publisher has no say in the answer, whatever else uses it. */
+  readonly #sources = new Set<string>();
+  /** Questions about the rest of a mount. */
+  readonly #inMounts = new Set<string>();
 
   get all(): readonly Ask[] {
-    return [...this.#asks.values()];
+    return [...this.#asks.values()].map((ask) => (this.#mayHaveDefault(ask) ? ask : withoutDefault(ask)));
+  }
+
+  #mayHaveDefault({ key, default: preset = "" }: Ask): boolean {
+    return !this.#sources.has(key) && !(this.#inMounts.has(key) && MOUNT_SEPARATORS.test(preset));
   }
 
   gap(input: RegistryInput, key: string, isRepeated = false): Gap {
@@ -165,28 +176,31 @@ class Asks {
 
   argument(argument: RegistryArgument): Gap {
     const { kind, name, isRepeated } = argument;
-    if (kind === "positional") return this.gap(argument, name || "argument", isRepeated);
+    const key = keyOf(argument);
+    if (kind === "positional") return this.gap(argument, key, isRepeated);
     if (argument.value === "") return { parts: [name], isRepeated: false };
-    const gap = this.gap(argument, name.replace(/^-+/, ""), isRepeated);
+    const gap = this.gap(argument, key, isRepeated);
     return name.startsWith("--") ? { ...gap, parts: [`${name}=`, ...gap.parts] } : { ...gap, flag: name };
   }
 
   /** A mount whose source the user chooses, or that is a volume; undefined if the publisher chose a folder. */
   mount(argument: RegistryArgument): Gap | undefined {
     const { name, value, variables } = argument;
-    // All of it is up to the user, and a default of the publisher would be taken without a question.
-    if (value === undefined) return this.argument(withoutDefault(argument));
+    if (value === undefined) {
+      this.#sources.add(keyOf(argument));
+      return this.argument(argument);
+    }
     const source = mountSource(name, withFixedVariables(value, variables));
     if (source === undefined) return undefined;
     const variable = /^\{([^{}]+)\}$/.exec(source)?.[1];
     const isChosen = variable !== undefined && Object.hasOwn(variables, variable);
     const isVolume = source === "" || /^[A-Za-z0-9][\w.-]*$/.test(source);
     if (!isChosen && !isVolume) return undefined;
-    const kept = Object.entries(variables).map(([key, input]) => {
-      if (key === variable) return [key, { ...withoutDefault(input), isRequired: true }] as const;
-      return [key, /[,:="]/.test(input.default ?? "") ? withoutDefault(input) : input] as const;
-    });
-    return this.argument({ ...argument, variables: Object.fromEntries(kept) });
+    for (const key of Object.keys(variables)) (key === variable ? this.#sources : this.#inMounts).add(key);
+    const needed = Object.entries(variables).map(([key, input]) =>
+      key === variable ? ([key, { ...input, isRequired: true }] as const) : ([key, input] as const),
+    );
+    return this.argument({ ...argument, variables: Object.fromEntries(needed) });
   }
 
   /** Splits a text at its `{variables}`. Unknown ones stay as they are. */
@@ -218,9 +232,13 @@ class Asks {
   }
 }
 
-function withoutDefault<Input extends RegistryInput>(input: Input): Omit<Input, "default"> {
-  const { default: _, ...rest } = input;
-  return rest;
+/** How `--input` names the value of an argument. */
+function keyOf({ kind, name }: RegistryArgument): string {
+  return kind === "positional" ? name || "argument" : name.replace(/^-+/, "");
+}
+
+function withoutDefault({ default: _, ...ask }: Ask): Ask {
+  return ask;
 }
 
 function withFixedVariables(text: string, variables: Readonly<Record<string, RegistryInput>>): string {

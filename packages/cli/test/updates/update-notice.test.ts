@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -26,6 +26,9 @@ class Person implements Disposable {
     return JSON.parse(readFileSync(join(this.home, "update-check.json"), "utf8"));
   }
 
+  /** The exit code of the last command. */
+  code: number | undefined;
+
   /** Runs a command and returns what it wrote to stderr. */
   async run(
     args: readonly string[] = ["servers", "list"],
@@ -39,7 +42,7 @@ class Person implements Disposable {
     });
     stdout.resume();
     stdin.end();
-    await runProgram(args, {
+    this.code = await runProgram(args, {
       ...{ stdin, stdout, stderr, cwd: this.base, userHome: this.base },
       env: { NO_COLOR: "1", ...env },
       clock: { now: () => this.now, monotonicMs: () => this.now },
@@ -83,7 +86,12 @@ describe("the update notice", () => {
   it("also follows a command that fails, and does not change its exit code", async () => {
     using person = new Person();
     person.write("update-check.json", { latest: NEWER, lookedAt: person.now });
-    expect(await person.run(["servers", "remove", "none"])).toMatch(/none[\s\S]*is available/);
+    const args = ["servers", "remove", "none"];
+    expect(await person.run(args)).toMatch(/none[\s\S]*is available/);
+    const { code } = person;
+    expect(code).not.toBe(0);
+    await person.run(args, { env: { TRUNKLINE_NO_UPDATE_NOTICE: "1" } });
+    expect(person.code).toBe(code);
   });
 
   it("is not shown if this version is the newest", async () => {
@@ -113,8 +121,11 @@ describe("the update notice", () => {
   it("does not make a command fail if the home is not writable", async () => {
     using person = new Person();
     writeFileSync(person.home, "a file in its place");
-    expect(await person.run()).not.toContain("update-check");
-    expect(existsSync(join(person.home, "update-check.json"))).toBe(false);
+    const args = ["servers", "search", "--help"];
+    const silent = await person.run(args, { env: { TRUNKLINE_NO_UPDATE_NOTICE: "1" } });
+    const { code } = person;
+    expect(await person.run(args)).toBe(silent);
+    expect(person.code).toBe(code);
   });
 });
 

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { isRecord, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isAbsent, isRecord, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
 
 /** The version that we test with; others are not used. */
 export const RUNTIME = { name: "onnxruntime-node", version: "1.30.0" } as const;
@@ -14,20 +14,21 @@ export function packagesFolder(home: string): string {
 }
 
 /** Finds the file to load, in the first of these places that has our version; undefined if none has. */
-export async function findRuntime(places: readonly string[]): Promise<string | undefined> {
-  for (const from of places) {
-    const manifestFile = resolveFrom(from);
-    if (manifestFile === undefined) continue;
-    const manifest = parseJson(await readFile(manifestFile, "utf8"));
+export async function findRuntime(manifestFiles: readonly (string | undefined)[]): Promise<string | undefined> {
+  for (const manifestFile of manifestFiles) {
+    const manifest = manifestFile === undefined ? undefined : await readManifest(manifestFile);
     if (!isRecord(manifest) || manifest.version !== RUNTIME.version || typeof manifest.main !== "string") continue;
-    return join(dirname(manifestFile), manifest.main);
+    return join(dirname(manifestFile ?? ""), manifest.main);
   }
   return undefined;
 }
 
-/** Files or folders (with a trailing slash) from which Node resolves packages, in order. */
-export function runtimePlaces(home: string): readonly string[] {
-  return [import.meta.url, `${packagesFolder(home)}/`];
+/**
+ * Where the runtime's package.json can be. In the user's folder it is read by its path: Node would go on to look in the
+ * parent folders, where other users of the machine may be able to put one.
+ */
+export function runtimePlaces(home: string): readonly (string | undefined)[] {
+  return [besideUs(), join(packagesFolder(home), "node_modules", RUNTIME.name, "package.json")];
 }
 
 /** Like {@link findRuntime}, but rejects with `NOT_FOUND`. */
@@ -39,11 +40,21 @@ export async function requireRuntime(home: string): Promise<string> {
   });
 }
 
-function resolveFrom(from: string): string | undefined {
+/** Returns the package.json that npm installed with this package; undefined if there is none. */
+function besideUs(): string | undefined {
   try {
-    return createRequire(from).resolve(`${RUNTIME.name}/package.json`);
+    return createRequire(import.meta.url).resolve(`${RUNTIME.name}/package.json`);
   } catch (error) {
     if (systemCodeOf(error) === "MODULE_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+async function readManifest(file: string): Promise<unknown> {
+  try {
+    return parseJson(await readFile(file, "utf8"));
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findRuntime, packagesFolder, RUNTIME, requireRuntime } from "../../src/runtime/find-runtime.js";
+import { findRuntime, packagesFolder, RUNTIME, requireRuntime, runtimePlaces } from "../../src/runtime/find-runtime.js";
 import { installRuntime } from "../../src/runtime/install-runtime.js";
 
 /** A home, and an npm that is this script and records its calls. */
@@ -38,12 +38,13 @@ class Place implements Disposable {
     await installRuntime({ home: this.home, npmCommand });
   }
 
-  /** Creates a folder that has this version of the runtime. */
+  /** Creates a folder that has this version of the runtime, and returns its package.json. */
   runtimeIn(name: string, version: string): string {
     const folder = join(this.base, name, "node_modules", "onnxruntime-node");
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "onnxruntime-node", version, main: "lib.js" }));
-    return `${join(this.base, name)}/`;
+    const manifest = join(folder, "package.json");
+    writeFileSync(manifest, JSON.stringify({ name: "onnxruntime-node", version, main: "lib.js" }));
+    return manifest;
   }
 
   [Symbol.dispose](): void {
@@ -61,10 +62,17 @@ describe("the library that runs the model", () => {
     using place = new Place();
     const old = place.runtimeIn("old", "1.2.3");
     const [first, second] = [place.runtimeIn("first", RUNTIME.version), place.runtimeIn("second", RUNTIME.version)];
-    const nowhere = `${join(place.base, "nowhere")}/`;
+    const nowhere = join(place.base, "nowhere", "package.json");
     expect(await findRuntime([nowhere, first, second])).toMatch(/first\/node_modules\/onnxruntime-node\/lib\.js$/);
     expect(await findRuntime([old, second])).toContain(join("second", "node_modules"));
-    expect(await findRuntime([nowhere, old])).toBeUndefined();
+    expect(await findRuntime([undefined, nowhere, old])).toBeUndefined();
+  });
+
+  it("is never taken from a parent of the user's folder, which others may be able to write", async () => {
+    using place = new Place();
+    place.runtimeIn(".", RUNTIME.version);
+    const [, own] = runtimePlaces(place.home);
+    expect(await findRuntime([own])).toBeUndefined();
   });
 
   it("is next to the package in a checkout, so nothing needs to be installed", async () => {

@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
-import { isRecord, type Logger, parseJson, sleep, TrunklineError, toTrunklineError } from "@trunkline/core";
+import { isRecord, type Logger, parseJson, TrunklineError, toTrunklineError } from "@trunkline/core";
 import {
   errorMessage,
   findHeaderMismatch,
@@ -57,10 +57,10 @@ export interface HttpEndpointOptions {
   /** Answers `/healthz`, `/readyz` and `/metrics`. Default: there are no such pages. */
   readonly health?: HealthSource | undefined;
   /**
-   * How long the endpoint takes further requests after `close`, while `/readyz` sends load balancers elsewhere.
-   * Default 0.
+   * Called by `close`. Until it resolves, the endpoint takes further requests, while `/readyz` sends load balancers
+   * elsewhere. Default: it takes no further requests.
    */
-  readonly drainMs?: number | undefined;
+  readonly drain?: (() => Promise<void>) | undefined;
   /** How long running calls may continue after `close`. Default 5 s. */
   readonly graceMs?: number | undefined;
   /** Default 4 MiB, as in the SDK. */
@@ -137,7 +137,7 @@ class Endpoint {
   readonly #load: PrincipalLoad;
   readonly #forgetPrincipals: (() => void) | undefined;
   readonly #graceMs: number;
-  readonly #drainMs: number;
+  readonly #drain: (() => Promise<void>) | undefined;
   readonly #health: HealthPages | undefined;
   readonly #responses = new Set<ServerResponse>();
   #inFlight = 0;
@@ -158,8 +158,8 @@ class Endpoint {
     const bound = WILDCARDS.includes(hostName(address)) ? hostname() : address;
     const hosts = [...names, hostName(options.host), hostName(bound)];
     this.#guard = new HttpGuard({ hosts, origins: names, principals });
-    const { health, drainMs = 0 } = options;
-    this.#drainMs = drainMs;
+    const { health, drain } = options;
+    this.#drain = drain;
     if (health !== undefined) {
       this.#health = new HealthPages({
         source: health,
@@ -207,7 +207,7 @@ class Endpoint {
   }
 
   async #close(): Promise<void> {
-    if (this.#drainMs > 0) await sleep(this.#drainMs);
+    await this.#drain?.();
     this.#hasStopped = true;
     this.#forgetPrincipals?.();
     const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));

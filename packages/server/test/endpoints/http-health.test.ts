@@ -1,5 +1,5 @@
 import { request as httpRequest } from "node:http";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { HealthSource } from "../../src/endpoints/http.js";
 import { callModern, startHttp, textOf } from "./http-client.js";
 
@@ -88,7 +88,12 @@ describe("the pages for operators", () => {
 
 describe("an endpoint that is closed with time to drain", () => {
   it("says that it is not ready and goes on answering", async () => {
-    const { url, close } = await startHttp({ health: source(), drainMs: 3_000 });
+    let stop = () => {};
+    const drained = new Promise<void>((resolve) => {
+      stop = resolve;
+    });
+    onTestFinished(() => stop());
+    const { url, close } = await startHttp({ health: source(), drain: () => drained });
     expect((await page(url, "/readyz")).status).toBe(200);
     const closing = close();
     const response = await page(url, "/readyz");
@@ -99,6 +104,7 @@ describe("an endpoint that is closed with time to drain", () => {
     expect(textOf(call)).toBe("late");
     // The client opens its next connection elsewhere.
     expect(call.headers.get("connection")).toBe("close");
+    stop();
     await closing;
     await expect(page(url, "/healthz")).rejects.toThrow();
   });

@@ -142,7 +142,7 @@ async function serveHttp(given: CommandContext, options: ServeOptions): Promise<
     principals,
     allowedHosts: allowHost,
     health: gatewayHealth(app, metrics),
-    drainMs: (options.drain ?? 0) * 1_000,
+    drain: () => sleep((options.drain ?? 0) * 1_000),
   });
   const { url, localUrl } = addressesOf(endpoint.url);
   if (!options.token) {
