@@ -20,6 +20,10 @@ describe("a call written as in a program", () => {
     expect(readCall("t( )")).toEqual({ tool: "t", args: {} });
   });
 
+  it("is not complete without its closing parenthesis", () => {
+    expect(() => readCall("docs.get_sum(a: 1, b")).toThrow("no closing parenthesis");
+  });
+
   it("is not a call without parentheses", () => {
     for (const text of ["docs.get_sum", "(a: 1)", "t(a: 1) b", "t)"]) expect(readCall(text)).toBeUndefined();
   });

@@ -58,7 +58,7 @@ interface Round {
 /** Requests during which a server may ask questions. */
 const ASKING_METHODS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
-const TIMEOUT_HINT = 'Raise "callTimeout" in the server\'s entry to allow more seconds.';
+const TIMEOUT_HINT = 'Allow more time: the timeout of the call, or "callTimeout" in the server\'s entry.';
 
 /** If more pages than this are being visited, the first ones are forgotten. */
 const MOST_VISITS = 100;

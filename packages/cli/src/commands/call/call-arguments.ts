@@ -69,7 +69,7 @@ function coerce(key: string, text: string, property: unknown): unknown {
     return Number(text);
   if (types.includes("null") && text === "null") return null;
   if (types.includes("array") || types.includes("object")) return parseValue(key, text);
-  throw new TrunklineError("USAGE", `"${key}" must be ${types.join(" or ")}, and "${text}" is not.`);
+  throw new TrunklineError("USAGE", `"${key}" must be of type ${types.join(" or ")}, and "${text}" is not.`);
 }
 
 function parseValue(key: string, text: string): unknown {

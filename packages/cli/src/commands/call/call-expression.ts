@@ -15,6 +15,11 @@ const DEEPEST = 100;
  */
 export function readCall(text: string): WrittenCall | undefined {
   const open = text.indexOf("(");
+  if (open > 0 && !text.includes(")")) {
+    throw new TrunklineError("USAGE", `The call has no closing parenthesis: ${text}`, {
+      hint: "Write it as in `docs.get_sum(a: 2, b: 3)`.",
+    });
+  }
   if (open <= 0 || !text.trimEnd().endsWith(")")) return undefined;
   const reader = new Reader(text, open + 1);
   const args = reader.members(")", 0);
