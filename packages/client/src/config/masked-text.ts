@@ -60,14 +60,13 @@ function shownToken(token: Token, { place, original, inList, redactor }: Shown):
     return original.startsWith("/*") ? "/* … */" : `${original.startsWith("#") ? "#" : "//"} …`;
   if (place === "outside") return /^(?:true|false|null)$/.test(original) ? original : JSON.stringify(OMITTED);
   if (place === "nested") return JSON.stringify(REDACTED);
-  if (token.kind === "other") return original;
   const { value, path } = token;
-  const masked = redactor.text(inList ?? shownField(path.at(-1) ?? "", value));
+  const name = path.at(-1) ?? "";
+  const masked = isSecretName(name) ? REDACTED : redactor.text(inList ?? shownField(value));
   return masked === value ? original : JSON.stringify(masked);
 }
 
-function shownField(name: string, value: string): string {
-  if (isSecretName(name)) return REDACTED;
+function shownField(value: string): string {
   return value.includes("://") ? redactedUrl(value) : (redactedArgs([value])[0] ?? "");
 }
 
@@ -75,7 +74,7 @@ function shownField(name: string, value: string): string {
 function argumentsOf(tokens: readonly Token[]): ReadonlyMap<Token, string> {
   const lists = new Map<number, Token[]>();
   for (const token of tokens) {
-    if (token.kind !== "text" || token.list === undefined) continue;
+    if (token.kind === "comment" || token.list === undefined) continue;
     lists.set(token.list, [...(lists.get(token.list) ?? []), token]);
   }
   const shown = new Map<Token, string>();
@@ -99,11 +98,7 @@ function jsonTokens(text: string): Token[] {
       for (const item of node.children ?? []) visit(item, item.type === "object" ? [...inner, ""] : inner, node.offset);
     } else {
       const span = { start: node.offset, end: node.offset + node.length, path, list };
-      tokens.push(
-        node.type === "string"
-          ? { ...span, kind: "text", value: String(node.value) }
-          : { ...span, kind: "other", value: "" },
-      );
+      tokens.push({ ...span, kind: node.type === "string" ? "text" : "other", value: String(node.value) });
     }
   };
   const root = parseTree(text, [], { allowTrailingComma: true });

@@ -10,7 +10,7 @@ export interface Token {
   readonly end: number;
   /** The keys that lead to the value. */
   readonly path: readonly string[];
-  /** The text, without quotes; empty for other kinds. */
+  /** As it is written, without quotes; empty for comments. */
   readonly value: string;
   /** Where the list starts that the value is an item of. */
   readonly list?: number | undefined;
@@ -38,47 +38,57 @@ export function tomlKeys(dotted: string): string[] | undefined {
   }
 }
 
+/** A list or an inline table that is open. */
+interface OpenValue {
+  /** Where it starts, if it is a list. */
+  readonly list: number | undefined;
+  /** The keys that lead to its items. */
+  readonly path: readonly string[];
+}
+
 /** Returns the values and comments of a valid TOML text, in order. */
 export function tomlTokens(text: string): Token[] {
   const tokens: Token[] = [];
   let header: readonly string[] = [];
+  /** The keys that lead to the current value. */
   let path: readonly string[] = [];
-  /** The open brackets of the value: where each list starts, or undefined for an inline table. */
-  let open: (number | undefined)[] = [];
+  const open: OpenValue[] = [];
   let state: "key" | "header" | "value" = "key";
   let name = "";
   for (const { 0: lexeme, index } of text.matchAll(LEXEMES)) {
     const span = { start: index, end: index + lexeme.length };
+    const outer = open.at(-1);
+    const isInList = outer?.list !== undefined;
     if (lexeme.startsWith("#")) tokens.push({ ...span, kind: "comment", path: [], value: "" });
     else if (/^\r?\n$/.test(lexeme)) {
+      if (outer !== undefined) continue;
       if (state === "header") header = tomlKeys(name) ?? [];
-      if (state === "value" && open.length > 0) continue;
-      [state, name, open] = ["key", "", []];
-    } else if (state === "key" && name === "" && lexeme === "[") state = "header";
-    else if (state === "header") name += lexeme === "[" || lexeme === "]" ? "" : lexeme;
-    else if (state === "key" && lexeme === "=") [state, path] = ["value", [...header, ...(tomlKeys(name) ?? [])]];
-    else if (state === "key") name += lexeme;
-    else if (lexeme === "[") open.push(index);
-    else if (lexeme === "{") open.push(undefined);
-    else if (lexeme === "]" || lexeme === "}") open.pop();
-    else if (lexeme !== "," && lexeme !== "=" && !isKeyBefore(text, span.end)) {
-      const nested = open.slice(0, -1).map(() => "");
-      const inner = open.length > 0 && open.at(-1) === undefined ? [...path, ...nested, ""] : [...path, ...nested];
+      [state, name] = ["key", ""];
+    } else if (state === "header") name += lexeme === "[" || lexeme === "]" ? "" : lexeme;
+    else if (state === "key" && name === "" && lexeme === "[") state = "header";
+    else if (state === "key" && lexeme === "=")
+      [state, path] = ["value", [...(outer?.path ?? header), ...(tomlKeys(name) ?? [])]];
+    else if (lexeme === "]" || lexeme === "}") {
+      open.pop();
+      state = "value";
+    } else if (state === "key") name += lexeme;
+    else if (lexeme === "[" || lexeme === "{") {
+      const isTable = lexeme === "{";
+      // A list or a table inside a list is no longer a field.
+      open.push({ list: isTable ? undefined : index, path: isInList ? [...outer.path, ""] : path });
+      if (isTable) [state, name] = ["key", ""];
+    } else if (lexeme === ",") {
+      if (!isInList) [state, name] = ["key", ""];
+    } else if (lexeme !== "=") {
       const quotes = /^(?:"""|'''|"|')/.exec(lexeme)?.[0] ?? "";
-      const value = lexeme.slice(quotes.length, lexeme.length - quotes.length);
       tokens.push({
         ...span,
         kind: quotes === "" ? "other" : "text",
-        path: inner,
-        list: open.at(-1),
-        value: quotes === "" ? "" : value,
+        path: isInList ? outer.path : path,
+        list: outer?.list,
+        value: lexeme.slice(quotes.length, lexeme.length - quotes.length),
       });
     }
   }
   return tokens;
-}
-
-/** Whether a word in an inline table is a key: an equals sign follows, or a dot and another key. */
-function isKeyBefore(text: string, end: number): boolean {
-  return /^[ \t]*(?:=|\.)/.test(text.slice(end, end + 200));
 }

@@ -94,6 +94,36 @@ describe("maskedText", () => {
     ]);
   });
 
+  it("hides secrets in inline tables of TOML by the names of their keys", () => {
+    const text = [
+      "[mcp_servers]",
+      'old = { enabled = false, bearer_token = "tok-1", "api-key" = \'k-1\', command = "x", args = ["--token", "t-1"] }',
+      'new = { env = { A = "e-1" }, list = [{ a = "l-1" }, ["l-2"]], empty = {}, last.password = "p-1", timeout = 5 }',
+      "[mcp_servers.more]",
+      'auth = { header = "h-1" }',
+      'command = "y"',
+    ];
+    expect(toml(text.join("\n")).split("\n")).toEqual([
+      "[mcp_servers]",
+      'old = { enabled = false, bearer_token = "<redacted>", "api-key" = "<redacted>", command = "x", args = ["--token", "<redacted>"] }',
+      'new = { env = { A = "<redacted>" }, list = [{ a = "<redacted>" }, ["<redacted>"]], empty = {}, last.password = "<redacted>", timeout = 5 }',
+      "[mcp_servers.more]",
+      'auth = { header = "<redacted>" }',
+      'command = "y"',
+    ]);
+  });
+
+  it("hides numbers, truth values and lists under the name of a secret", () => {
+    const text =
+      '{"mcpServers":{"a":{"password":12345678,"token":true,"tokens":["k-1",2],"args":["--password",12345678,3]}}}';
+    expect(json(text)).toBe(
+      '{"mcpServers":{"a":{"password":"<redacted>","token":"<redacted>","tokens":["<redacted>","<redacted>"],"args":["--password","<redacted>",3]}}}',
+    );
+    expect(toml("[mcp_servers.a]\npassword = 12345678\nargs = ['--pin', 5]")).toBe(
+      "[mcp_servers.a]\npassword = \"<redacted>\"\nargs = ['--pin', 5]",
+    );
+  });
+
   it("drops the byte order mark", () => {
     expect(json('\uFEFF{"a":1}')).toBe('{"a":"…"}');
   });
