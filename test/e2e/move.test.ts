@@ -8,10 +8,12 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { StandInKeychain } from "../support/stand-in-keychain.js";
 import { bin, Place } from "./command.js";
 import { backupsOf, homeFiles, MOVABLE, settingsOf, writeHome } from "./move-support.js";
 import { KEY, Terminal } from "./terminal.js";
@@ -103,7 +105,9 @@ describe.runIf(onLinux)("trunkline import --move", () => {
     writeHome(place, ".cursor/mcp.json", CURSOR);
     const gemini = writeHome(place, ".gemini/settings.json", CURSOR.replace("docs-mcp", "other-docs"));
     const { stderr } = await place.run(["import", "--move", "--yes"]);
-    expect(stderr).toContain(`docs stays in Gemini CLI (${gemini}): Trunkline has or gets another one`);
+    expect(stderr).toContain(
+      `docs stays in Gemini CLI (${gemini}): Trunkline already has, or is about to get, a different server`,
+    );
     expect(readFileSync(gemini, "utf8")).toContain("other-docs");
     expect(settingsOf(place)).toEqual({ mcpServers: { docs: DOCS } });
     await place.run(["import", "gemini", "--move", "--overwrite", "--yes"]);
@@ -182,6 +186,43 @@ describe.runIf(onLinux)("trunkline import --move", () => {
     expect(backupsOf(place)).toEqual([]);
   });
 
+  it.each([
+    ["of another program", { command: "other" }],
+    ["of an unknown type", { type: "carrier-pigeon" }],
+  ])("leaves a file alone that has a server named trunkline %s, and moves the others", async (_, entry) => {
+    const text = JSON.stringify({ mcpServers: { a: { command: "a" }, trunkline: entry } });
+    for (const args of [
+      ["import", "--move", "--yes"],
+      ["setup", "--yes"],
+    ]) {
+      using place = new Place();
+      const cursor = writeHome(place, ".cursor/mcp.json", text);
+      const gemini = writeHome(place, ".gemini/settings.json", CURSOR);
+      const { code, stdout, stderr } = await place.run(args);
+      const message = `${cursor} has a server "trunkline" that does not start this program.`;
+      expect([code, stdout + stderr]).toEqual([1, expect.stringContaining(message)]);
+      expect(readFileSync(cursor, "utf8")).toBe(text);
+      expect(readFileSync(gemini, "utf8")).toContain("trunkline");
+      expect(settingsOf(place)).toEqual({ mcpServers: { docs: DOCS } });
+    }
+  });
+
+  it.each(["import", "setup", "uninstall"])("%s removes what killed moves left of backups", async (command) => {
+    using place = new Place();
+    const backups = join(place.home, ".trunkline", "backups");
+    const left = (pid: number, id: string) => join(backups, `2026-01-01T00-00-00-000Z-${id}.${pid}.part`);
+    // No process has this number.
+    const [dead, old, running] = [left(2 ** 30, "aaaa"), left(process.pid, "bbbb"), left(process.pid, "cccc")];
+    for (const folder of [dead, old, running]) {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, "0"), "s3cret");
+    }
+    utimesSync(old, 1, 1);
+    const args = { import: ["import", "--move"], setup: ["setup"], uninstall: ["uninstall", "--restore"] }[command];
+    expect((await place.run(args ?? [])).code).toBe(0);
+    expect(backupsOf(place)).toEqual([running]);
+  });
+
   it.each(["import", "setup"])("%s writes nothing after Ctrl-C or a no", async (command) => {
     using place = new Place();
     writeHome(
@@ -238,7 +279,10 @@ describe.runIf(onLinux)("trunkline import --move", () => {
   it("moves a project's file to the project if the user says so", async () => {
     using place = new Place({ ".git/HEAD": "", ".mcp.json": CURSOR });
     const { code, stderr } = await place.run(["import", "claude-code", "--move", "--include-project", "--yes"]);
-    expect([code, stderr]).toEqual([0, expect.stringContaining("whoever shares the project's files")]);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining("everyone who shares these files through git will need Trunkline."),
+    ]);
     const file = (name: string) => JSON.parse(readFileSync(join(place.cwd, name), "utf8"));
     expect(file(".trunkline/mcp.json").servers).toEqual({ docs: DOCS });
     expect(Object.keys(file(".mcp.json").mcpServers)).toEqual(["trunkline"]);
@@ -246,6 +290,77 @@ describe.runIf(onLinux)("trunkline import --move", () => {
     await place.run(["uninstall", "--restore", "--yes"]);
     expect(readFileSync(join(place.cwd, ".mcp.json"), "utf8")).toBe(CURSOR);
     expect(existsSync(join(place.cwd, ".trunkline", "mcp.json"))).toBe(false);
+  });
+});
+
+describe.runIf(onLinux)("trunkline import --move --move-secrets", () => {
+  const server = (token: string) => ({ command: "github-mcp", env: { GITHUB_TOKEN: token } });
+  const stage = (files: Record<string, unknown>) => {
+    const place = new Place(files);
+    const keychain = new StandInKeychain(join(place.base, "bin"));
+    const run = (...args: string[]) => place.run(args, { env: { PATH: keychain.path } });
+    return { place, keychain, run, [Symbol.dispose]: () => place[Symbol.dispose]() };
+  };
+  const tokenOf = (entry: unknown) => (entry as ReturnType<typeof server>).env.GITHUB_TOKEN;
+
+  it.each([["import"], ["move"]])("gives every secret a name of its own (%s)", async (how) => {
+    using at = stage({ ".git/HEAD": "", ".mcp.json": { mcpServers: { github: server("project-token-1") } } });
+    const { place, keychain } = at;
+    keychain.set("a-b.GITHUB_TOKEN", "kept-before-123");
+    const servers = {
+      github: server("user-token-1"),
+      "a b": server("user-token-2"),
+      "a-b": server("user-token-3"),
+    };
+    writeHome(place, ".claude.json", JSON.stringify({ mcpServers: servers }));
+    const more = how === "move" ? ["--move", "--include-project"] : [];
+    const { code } = await at.run("import", "claude-code", ...more, "--move-secrets", "--yes");
+    expect(code).toBe(0);
+    const user = settingsOf(place)?.mcpServers ?? {};
+    const project = JSON.parse(readFileSync(join(place.cwd, ".trunkline", "mcp.json"), "utf8")).servers;
+    const names = [user.github, user["a b"], user["a-b"], project.github].map(
+      (entry) => /^\$\{secret:(.*)\}$/.exec(tokenOf(entry))?.[1] ?? "",
+    );
+    expect(new Set(names).size).toBe(4);
+    expect(names.map((name) => keychain.kept[name])).toEqual([
+      "user-token-1",
+      "user-token-2",
+      "user-token-3",
+      "project-token-1",
+    ]);
+    expect(keychain.kept["a-b.GITHUB_TOKEN"]).toBe("kept-before-123");
+  });
+
+  it("uses a secret that the keychain has already", async () => {
+    using at = stage({});
+    at.keychain.set("github.GITHUB_TOKEN", "user-token-1");
+    writeHome(at.place, ".cursor/mcp.json", JSON.stringify({ mcpServers: { github: server("user-token-1") } }));
+    expect((await at.run("import", "cursor", "--move", "--move-secrets", "--yes")).code).toBe(0);
+    expect(at.keychain.kept).toEqual({ "github.GITHUB_TOKEN": "user-token-1" });
+  });
+
+  it("leaves a server alone whose token is not the one in the keychain", async () => {
+    using at = stage({});
+    const cursor = writeHome(
+      at.place,
+      ".cursor/mcp.json",
+      JSON.stringify({ mcpServers: { github: server("user-token-1") } }),
+    );
+    await at.run("import", "cursor", "--move", "--move-secrets", "--yes");
+    const other = writeHome(
+      at.place,
+      ".gemini/settings.json",
+      JSON.stringify({ mcpServers: { github: server("other-token") } }),
+    );
+    const { stderr } = await at.run("import", "gemini", "--move", "--move-secrets", "--yes");
+    expect(stderr).toContain(`github stays in Gemini CLI (${other}): Trunkline already has`);
+    expect(readFileSync(other, "utf8")).toContain("other-token");
+    // The same one is removed.
+    writeFileSync(other, JSON.stringify({ mcpServers: { github: server("user-token-1") } }));
+    expect((await at.run("import", "gemini", "--move", "--yes")).code).toBe(0);
+    expect(readFileSync(other, "utf8")).not.toContain("user-token-1");
+    expect(readFileSync(cursor, "utf8")).not.toContain("user-token-1");
+    expect(at.keychain.kept).toEqual({ "github.GITHUB_TOKEN": "user-token-1" });
   });
 });
 
@@ -331,6 +446,85 @@ describe.runIf(onLinux)("trunkline uninstall --restore", () => {
     expect((await place.run(["uninstall", "--restore", "--yes"])).code).toBe(0);
     expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ mcpServers: { late: { command: "late" }, docs: DOCS } });
     expect(settingsOf(place)).toBeUndefined();
+  });
+
+  it("puts back the server that was overwritten, even if the settings were edited since", async () => {
+    using place = new Place();
+    const mine = { docs: { command: "mine" } };
+    writeHome(place, ".trunkline/settings.json", JSON.stringify({ mcpServers: mine }));
+    writeHome(place, ".cursor/mcp.json", CURSOR);
+    await place.run(["import", "cursor", "--move", "--overwrite", "--yes"]);
+    const edited = { mcpServers: { docs: DOCS, late: { command: "late" } } };
+    writeHome(place, ".trunkline/settings.json", JSON.stringify(edited));
+    const { code, stderr } = await place.run(["uninstall", "--restore", "--yes"]);
+    expect(code).toBe(0);
+    expect(settingsOf(place)).toEqual({ mcpServers: { ...mine, late: { command: "late" } } });
+    const [folder = ""] = backupsOf(place);
+    expect(stderr).toContain(`The previous version is in ${folder}.`);
+    expect(JSON.parse(readFileSync(join(folder, "0"), "utf8"))).toEqual({ mcpServers: mine });
+  });
+
+  it("keeps an old version that was merged, even if another program is restored later", async () => {
+    using place = new Place();
+    const cursor = writeHome(place, ".cursor/mcp.json", CURSOR);
+    writeHome(place, ".gemini/settings.json", CURSOR);
+    await place.run(["import", "--move", "--yes"]);
+    writeFileSync(cursor, readFileSync(cursor, "utf8").replace("{", '{ "theme": "dark",'));
+    await place.run(["uninstall", "cursor", "--restore", "--yes"]);
+    expect((await place.run(["uninstall", "--restore", "--yes"])).code).toBe(0);
+    expect(backupsOf(place).map((folder) => readFileSync(join(folder, "1"), "utf8"))).toEqual([CURSOR]);
+  });
+
+  it("names the servers to remove by hand if the settings are YAML and were edited since", async () => {
+    using place = new Place();
+    const settings = writeHome(place, ".trunkline/settings.json", "mcpServers:\n  mine:\n    command: mine\n");
+    const path = await moved(place);
+    const written = readFileSync(settings, "utf8");
+    writeFileSync(settings, `${written}# edited\n`);
+    const { code, stdout } = await place.run(["uninstall", "--restore", "--yes"]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining("by hand: `trunkline servers remove docs`")]);
+    expect(readFileSync(path, "utf8")).toBe(CURSOR);
+    expect((await place.run(["uninstall", "--restore", "--yes"])).code).toBe(1);
+    expect((await place.run(["servers", "remove", "docs"])).code).toBe(0);
+    expect((await place.run(["uninstall", "--restore", "--yes"])).code).toBe(0);
+    expect((await place.run(["uninstall", "--restore"])).stdout).toBe("There is nothing to restore.\n");
+    expect(readFileSync(settings, "utf8")).toContain("mine");
+  });
+
+  it("restores YAML settings that were not edited", async () => {
+    using place = new Place();
+    const text = "mcpServers:\n  mine:\n    command: mine\n";
+    const settings = writeHome(place, ".trunkline/settings.json", text);
+    await moved(place);
+    expect((await place.run(["uninstall", "--restore", "--yes"])).code).toBe(0);
+    expect(readFileSync(settings, "utf8")).toBe(text);
+  });
+
+  it("works in a home folder behind a link", async () => {
+    using place = new Place();
+    symlinkSync(place.home, join(place.base, "link"));
+    const run = (args: string[]) =>
+      place.run(args, { env: { TRUNKLINE_HOME: join(place.base, "link", ".trunkline") } });
+    const path = writeHome(place, ".cursor/mcp.json", CURSOR);
+    expect((await run(["import", "cursor", "--move", "--yes"])).code).toBe(0);
+    const { code, stdout } = await run(["uninstall", "--restore", "--yes"]);
+    expect([code, stdout]).toEqual([0, expect.not.stringContaining("another file")]);
+    expect(readFileSync(path, "utf8")).toBe(CURSOR);
+    expect([settingsOf(place), backupsOf(place)]).toEqual([undefined, []]);
+  });
+
+  it.each([
+    ["a file", () => {}],
+    ["a damaged backup", (folder: string) => writeFileSync(join(folder, "manifest.json"), "oops")],
+  ])("does not keep a plain uninstall from working: %s among the backups", async (what, damage) => {
+    using place = new Place();
+    const path = await moved(place);
+    const [folder = ""] = backupsOf(place);
+    writeFileSync(join(dirname(folder), ".DS_Store"), "");
+    damage(folder);
+    const { code, stderr } = await place.run(["uninstall", "cursor", "--yes"]);
+    expect([code, readFileSync(path, "utf8")]).toEqual([0, expect.not.stringContaining("trunkline")]);
+    if (what === "a file") expect(stderr).toContain("--restore` brings them back");
   });
 
   it("is pointed out by a plain uninstall", async () => {

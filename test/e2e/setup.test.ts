@@ -70,7 +70,7 @@ describe.runIf(onLinux)("trunkline setup", () => {
     await terminal.sees('-{ "mcpServers": { "docs": { "command": "docs-mcp" } } }');
     await terminal.answer("Do it? [y/N, d shows the diff]", "y");
     await terminal.answer("Download it now with npm? [y/N]", "n");
-    await terminal.sees("Cursor: took 1 server out of");
+    await terminal.sees("Cursor: replaced 1 server with Trunkline in");
     await terminal.sees("trunkline doctor");
     expect((await terminal.end()).code).toBe(0);
     expect(Object.keys(settingsOf(place)?.mcpServers ?? {})).toEqual(["docs", "web"]);

@@ -22,6 +22,12 @@ export type { Definition, PinKind } from "./pins/pinned-definition.js";
 export { heldError } from "./pins/server-pins.js";
 export { decodeBase64 } from "./results/base64.js";
 export { capText } from "./results/cap-text.js";
-export { type KeychainPlace, keychainTitle, removeFromKeychain, writeKeychain } from "./secrets/keychain.js";
+export {
+  type KeychainPlace,
+  keychainTitle,
+  readKeychain,
+  removeFromKeychain,
+  writeKeychain,
+} from "./secrets/keychain.js";
 export { secretEnvironment } from "./secrets/resolve-secrets.js";
 export { listenToProcessTrees, type ProcessTreeListener } from "./wire/process-tree.js";

@@ -9,8 +9,9 @@ import {
   type ServerEntry,
   toDialect,
 } from "@trunkline/client/config";
+import { isRecord, isTrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
-import { withoutLiteralSecrets } from "./move-secrets.js";
+import { type MovedSecret, withSecretReferences } from "./move-secrets.js";
 import { projectTarget, type ScopeOptions, userTarget, type WriteTarget } from "./write-config.js";
 
 interface PlannedServer {
@@ -48,7 +49,7 @@ export async function planImports(
       const replaces = file.names.includes(name);
       const isSame =
         earlier === undefined
-          ? replaces && isSameEntry(server, file)
+          ? replaces && (await isSameEntry(context, server, file))
           : isDeepStrictEqual(earlier.server.entry, server.entry);
       if (isSame) current.same.push({ server, from });
       if (earlier !== undefined) {
@@ -66,10 +67,31 @@ export async function planImports(
   return [...plans.values()];
 }
 
-/** Whether the file has exactly this entry, perhaps with its secrets in the keychain. */
-function isSameEntry({ name, entry }: ImportedServer, { entries, dialect }: EditableConfig): boolean {
-  const written = (value: ServerEntry): unknown => JSON.parse(JSON.stringify(toDialect(value, dialect)));
-  return [entry, withoutLiteralSecrets(name, entry).entry].some((value) =>
-    isDeepStrictEqual(written(value), entries.get(name)),
-  );
+/** Whether the file has exactly this entry, perhaps with references to the same secrets in the keychain. */
+async function isSameEntry(
+  context: CommandContext,
+  { name, entry }: ImportedServer,
+  { entries, dialect }: EditableConfig,
+): Promise<boolean> {
+  const there = entries.get(name);
+  const isWritten = (value: ServerEntry) =>
+    isDeepStrictEqual(JSON.parse(JSON.stringify(toDialect(value, dialect))), there);
+  if (isWritten(entry)) return true;
+  const secrets: MovedSecret[] = [];
+  const referring = await withSecretReferences(entry, ({ field, key, value }) => {
+    const values = isRecord(there) ? there[field] : undefined;
+    const [, secret = ""] = /\$\{secret:([^}]*)\}$/.exec(String(isRecord(values) ? values[key] : "")) ?? [];
+    secrets.push({ name: secret, value });
+    return secret;
+  });
+  if (!isWritten(referring)) return false;
+  const { keptSecret } = await import("./kept-secrets.js");
+  try {
+    for (const { name: secret, value } of secrets) if ((await keptSecret(context, secret)) !== value) return false;
+    return true;
+  } catch (error) {
+    // What cannot be compared is not the same.
+    if (isTrunklineError(error)) return false;
+    throw error;
+  }
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import {
   type KeychainPlace,
   keychainTitle,
+  readKeychain,
   removeFromKeychain,
   secretEnvironment,
   withoutForeignPrograms,
@@ -25,6 +26,11 @@ export async function secretNames({ home }: Pick<CommandContext, "home">): Promi
   const content = parseJson(text);
   const names = isRecord(content) && Array.isArray(content.names) ? content.names.filter(isString) : [];
   return [...new Set(names)].sort();
+}
+
+/** Returns a secret's value; undefined if the keychain has none of this name. */
+export async function keptSecret(context: CommandContext, name: string): Promise<string | undefined> {
+  return await readKeychain(name, await placeOf(context));
 }
 
 /** Saves a secret in the keychain. */

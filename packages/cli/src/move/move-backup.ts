@@ -5,11 +5,13 @@ import { lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
+  fileReason,
   isAbsent,
   isRecord,
   isString,
   makeFolder,
   parseJson,
+  systemCodeOf,
   TrunklineError,
   writeFileAtomically,
 } from "@trunkline/core";
@@ -18,6 +20,10 @@ import type { CommandContext } from "../terminal/context.js";
 const FOLDER = "backups";
 const MANIFEST = "manifest.json";
 const VERSION = 1;
+/** Names of backups. Anything else in the folder is not ours. */
+const NAME = /^\d{4}-\d\d-\d\dT[\d-]+Z-[\da-f]{4}$/;
+/** A backup is saved within seconds, so an older unfinished one is left over even if its process number is in use. */
+const SAVING_MS = 600_000;
 
 /** A server that was copied to one of Trunkline's own files. */
 export interface CopiedServer {
@@ -50,6 +56,8 @@ export interface MovedFile {
   readonly copied: readonly CopiedServer[];
   /** Whether it has been restored. */
   readonly restored?: boolean | undefined;
+  /** Whether the backup has a version of it that is nowhere else. */
+  readonly kept?: boolean | undefined;
 }
 
 export interface Backup {
@@ -71,20 +79,30 @@ export async function saveBackup(
   const created = new Date(clock.now()).toISOString();
   const all = requirePrivateFolder(home);
   const folder = join(all, `${created.replaceAll(/[:.]/g, "-")}-${randomUUID().slice(0, 4)}`);
-  // The name says that it is complete.
-  const partial = `${folder}.part`;
-  await mkdir(partial, { mode: 0o700 });
-  const kept: MovedFile[] = [];
-  for (const [at, file] of files.entries()) {
-    const content = bytes.get(file.target);
-    if (content !== undefined)
-      await writeFile(join(partial, String(at)), content, { flag: "wx", mode: 0o600, flush: true });
-    kept.push(content === undefined ? file : { ...file, copy: String(at) });
+  // The final name says that it is complete.
+  const partial = `${folder}.${process.pid}.part`;
+  try {
+    await mkdir(partial, { mode: 0o700 });
+    const kept: MovedFile[] = [];
+    for (const [at, file] of files.entries()) {
+      const content = bytes.get(file.target);
+      if (content !== undefined)
+        await writeFile(join(partial, String(at)), content, { flag: "wx", mode: 0o600, flush: true });
+      kept.push(content === undefined ? file : { ...file, copy: String(at) });
+    }
+    const text = manifestText({ created, files: kept });
+    await writeFile(join(partial, MANIFEST), text, { flag: "wx", mode: 0o600, flush: true });
+    await rename(partial, folder);
+    return { folder, created, files: kept };
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    const code = systemCodeOf(error);
+    if (code === undefined) throw error;
+    throw new TrunklineError("IO", `Cannot save the backup ${folder}: ${fileReason(error) ?? code}.`, {
+      cause: error,
+      hint: "Nothing was changed. Check the permissions of the folder and the space on the disk.",
+    });
   }
-  const text = manifestText({ created, files: kept });
-  await writeFile(join(partial, MANIFEST), text, { flag: "wx", mode: 0o600, flush: true });
-  await rename(partial, folder);
-  return { folder, created, files: kept };
 }
 
 /** Returns the backups, newest first. Throws `IO` if one is damaged or not the user's. */
@@ -92,7 +110,7 @@ export function listBackups({ home }: Pick<CommandContext, "home">): Backup[] {
   const all = join(home, FOLDER);
   if (statOf(all) === undefined) return [];
   requireOwn(all, "folder");
-  const names = readdirSync(all).filter((name) => !name.endsWith(".part"));
+  const names = readdirSync(all).filter((name) => NAME.test(name));
   return names
     .sort()
     .reverse()
@@ -132,12 +150,26 @@ export async function removeBackup({ folder }: Backup): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Removes backups that were never completed: their move had not changed anything. */
-export async function removePartial({ home }: Pick<CommandContext, "home">): Promise<void> {
+/** Removes what killed moves left of backups that were never completed: they had not changed anything yet. */
+export async function removePartial({ home, clock }: Pick<CommandContext, "home" | "clock">): Promise<void> {
   const all = join(home, FOLDER);
-  if (statOf(all) === undefined) return;
-  for (const name of readdirSync(all))
-    if (name.endsWith(".part")) await rm(join(all, name), { recursive: true, force: true });
+  if (!isOwn(all, "folder")) return;
+  for (const name of readdirSync(all)) {
+    const [, pid] = /\.(\d+)\.part$/.exec(name) ?? [];
+    const savedMs = statOf(join(all, name))?.mtimeMs;
+    if (pid === undefined || savedMs === undefined) continue;
+    if (!isRunning(Number(pid)) || clock.now() - savedMs > SAVING_MS)
+      await rm(join(all, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCodeOf(error) !== "ESRCH";
+  }
 }
 
 function manifestText(content: Omit<Backup, "folder">): string {
@@ -162,11 +194,15 @@ function statOf(path: string): Stats | undefined {
 }
 
 /** A backup has secrets and decides what is written where, so neither it nor its folder may be a link or another user's. */
-function requireOwn(path: string, kind: "file" | "folder"): void {
+function isOwn(path: string, kind: "file" | "folder"): boolean {
   const stats = statOf(path);
   const isKind = kind === "file" ? stats?.isFile() : stats?.isDirectory();
   const isMine = process.getuid === undefined || stats?.uid === process.getuid();
-  if (isKind && isMine) return;
+  return isKind === true && isMine;
+}
+
+function requireOwn(path: string, kind: "file" | "folder"): void {
+  if (isOwn(path, kind)) return;
   throw new TrunklineError("IO", `${path} cannot be used for backups: it is not a ${kind} of yours.`, {
     hint: "Move it away, and try again. Nothing was changed.",
   });

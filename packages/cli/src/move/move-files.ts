@@ -5,17 +5,15 @@ import {
   fileReason,
   isAbsent,
   messageOf,
-  resolvedPath,
   systemCodeOf,
   TrunklineError,
   writeFileAtomically,
 } from "@trunkline/core";
 import type { ImportPlan } from "../app/import-plan.js";
-import { withoutLiteralSecrets } from "../app/move-secrets.js";
 import { type WriteTarget, writeConfig } from "../app/write-config.js";
 import type { CommandContext } from "../terminal/context.js";
 import { type Backup, hashOf, type MovedFile, removeBackup, saveBackup } from "./move-backup.js";
-import { changedMeanwhile, type FileChange } from "./move-plan.js";
+import { changedMeanwhile, type FileChange, targetOf } from "./move-plan.js";
 
 /** How one of Trunkline's own files changes. */
 export interface OwnChange {
@@ -25,37 +23,29 @@ export interface OwnChange {
   readonly edits: readonly ConfigEdit[];
 }
 
-/** Returns how the servers are written to our files, with their secrets or with references to the keychain. */
-export async function ownChanges(
-  context: CommandContext,
-  copies: readonly ImportPlan[],
-  { isMovingSecrets = false }: { isMovingSecrets?: boolean } = {},
-): Promise<OwnChange[]> {
+/** Returns how the servers are written to our files. */
+export async function ownChanges(context: CommandContext, copies: readonly ImportPlan[]): Promise<OwnChange[]> {
   const changes: OwnChange[] = [];
   for (const { target, servers } of copies) {
     if (servers.length === 0) continue;
-    const edits = servers.map(({ server }): ConfigEdit => {
-      const { name, inputs } = server;
-      const { entry } = isMovingSecrets ? withoutLiteralSecrets(name, server.entry) : server;
+    const edits = servers.map(({ server: { name, inputs, entry } }): ConfigEdit => {
       return { op: "set", name, inputs, entry };
     });
     const { text } = await editedConfig(target.path, edits, { signal: context.signal });
-    const before = await bytesOf(await resolvedPath(target.path));
+    const before = await bytesOf(await targetOf(target.path));
     changes.push({ target, before, after: text, edits });
   }
   return changes;
 }
 
-interface PlannedWrite {
+/** One file of a move. */
+export interface PlannedWrite {
   readonly record: Omit<MovedFile, "copy">;
   readonly before: Buffer | undefined;
   write(): Promise<unknown>;
 }
 
-/**
- * Writes our own files first, so that no server is ever in neither place. If a file has changed since it was planned,
- * nothing is written; if a write fails, the files that were written before it are put back.
- */
+/** Writes our own files first, so that no server is ever in neither place. */
 export async function writeMove(
   context: CommandContext,
   own: readonly OwnChange[],
@@ -65,7 +55,16 @@ export async function writeMove(
     ...(await Promise.all(own.map((change) => ownWrite(context, change)))),
     ...(await Promise.all(changes.map(programWrite))),
   ];
-  for (const write of writes) await requireUnchanged(write);
+  return await writeAll(context, writes);
+}
+
+/**
+ * Backs up and writes the files in order. If a file has changed since it was planned, nothing is written; if a write
+ * fails, the files that were written before it are put back.
+ */
+export async function writeAll(context: CommandContext, writes: readonly PlannedWrite[]): Promise<Backup> {
+  for (const write of writes)
+    if (!(await isUnchanged(write))) throw changedMeanwhile(write.record.path, "Nothing was written.");
   const bytes = new Map(
     writes.flatMap(({ record, before }) => (before === undefined ? [] : [[record.target, before] as const])),
   );
@@ -77,7 +76,7 @@ export async function writeMove(
   const done: PlannedWrite[] = [];
   for (const write of writes) {
     try {
-      await requireUnchanged(write);
+      if (!(await isUnchanged(write))) throw changedMeanwhile(write.record.path);
       await write.write();
       done.push(write);
     } catch (error) {
@@ -89,9 +88,9 @@ export async function writeMove(
 
 async function ownWrite(context: CommandContext, { target, before, after, edits }: OwnChange): Promise<PlannedWrite> {
   const keys = [["mcpServers"], ["servers"], ["metadata", "mcp"]];
-  const copied = edits.flatMap(({ name }) => {
+  const copied = edits.map(({ name }) => {
     const at = keys.map((key) => [...key, name]).find((path) => valueAt(after, path) !== undefined);
-    return at === undefined ? [] : [{ name, at, entry: hashOf(JSON.stringify(valueAt(after, at))) }];
+    return { name, at: at ?? [], entry: at === undefined ? "" : hashOf(JSON.stringify(valueAt(after, at))) };
   });
   const about = await recordOf({ path: target.path, before, after });
   return {
@@ -114,13 +113,13 @@ async function programWrite(change: FileChange): Promise<PlannedWrite> {
 }
 
 async function recordOf({ path, before, after }: { path: string; before: Buffer | undefined; after: string }) {
-  const target = await resolvedPath(path);
+  const target = await targetOf(path);
   if (before === undefined) return { path, target, existed: false, after: hashOf(after) };
   const { mode } = await stat(target);
   return { path, target, existed: true, mode: mode & 0o777, before: hashOf(before), after: hashOf(after) };
 }
 
-/** Reads an entry of our own file. One in YAML cannot be found again, so it stays when a move is undone. */
+/** Reads an entry of our own file; undefined if it is YAML. */
 function valueAt(text: string, path: readonly string[]): unknown {
   try {
     return entryIn(text, { format: "json", path }, "");
@@ -130,24 +129,34 @@ function valueAt(text: string, path: readonly string[]): unknown {
   }
 }
 
-async function requireUnchanged({ record, before }: PlannedWrite): Promise<void> {
-  const now = await bytesOf(record.target);
-  const isSame = now === undefined ? before === undefined : before?.equals(now);
-  if (!isSame || (await resolvedPath(record.path)) !== record.target) throw changedMeanwhile(record.path);
+async function isUnchanged({ record, before }: PlannedWrite): Promise<boolean> {
+  return isSame(await bytesOf(record.target), before) && (await targetOf(record.path)) === record.target;
 }
 
-/** Puts back what was written, and returns the error to report. */
+/** Whether a file has the same content, or does not exist either time. */
+export function isSame(a: Buffer | undefined, b: Buffer | undefined): boolean {
+  return a === undefined ? b === undefined : (b?.equals(a) ?? false);
+}
+
+/**
+ * Puts back what was written, and returns the error to report. A file that someone else has changed since is left alone:
+ * it may have its servers only through us, so then our own files and the backup stay.
+ */
 async function undone(
   error: unknown,
   { failed, done, backup }: { failed: PlannedWrite; done: readonly PlannedWrite[]; backup: Backup },
 ): Promise<TrunklineError> {
   const stuck: string[] = [];
-  for (const { record, before } of [failed, ...[...done].reverse()]) {
+  const staying: string[] = [];
+  for (const write of [failed, ...[...done].reverse()]) {
+    const { record, before } = write;
     try {
       const now = await bytesOf(record.target);
-      // Not written, or changed by someone else since.
-      if (now === undefined || hashOf(now) !== record.after) continue;
-      if (before === undefined) await rm(record.target, { force: true });
+      const isWritten = now !== undefined && hashOf(now) === record.after;
+      if (isSame(now, before) || (write === failed && !isWritten)) continue;
+      if (!isWritten) stuck.push(record.path);
+      else if (record.program === undefined && stuck.length > 0) staying.push(record.path);
+      else if (before === undefined) await rm(record.target, { force: true });
       else await writeFileAtomically(record.target, before, { mode: record.mode ?? 0o600, forceMode: true });
     } catch {
       stuck.push(record.path);
@@ -165,9 +174,10 @@ async function undone(
       hint: "Check the permissions of the file and its folder, and try again.",
     });
   }
-  return new TrunklineError("IO", `${why} ${stuck.join(", ")} could not be put back.`, {
+  const servers = staying.length === 0 ? "" : ` The servers stay in ${staying.join(", ")}.`;
+  return new TrunklineError("IO", `${why} ${stuck.join(", ")} could not be put back.${servers}`, {
     cause: error,
-    hint: "Run `trunkline uninstall --restore` once the files can be written again.",
+    hint: `Run \`trunkline uninstall --restore\` to undo the rest. The files as they were are in ${backup.folder}.`,
   });
 }
 

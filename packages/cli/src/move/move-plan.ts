@@ -17,7 +17,7 @@ import { type ImportPlan, planImports } from "../app/import-plan.js";
 import { userTarget } from "../app/write-config.js";
 import { type AgentProgram, agentProgram } from "../install/agent-programs.js";
 import { launchCommand, startsTrunkline } from "../install/launch-command.js";
-import { ENTRY_NAME } from "../install/program-states.js";
+import { ENTRY_NAME, entryPlace } from "../install/program-states.js";
 import type { CommandContext } from "../terminal/context.js";
 
 /** How the file of another program changes. */
@@ -66,6 +66,8 @@ interface Candidate {
   readonly from: FoundImport;
   readonly target: string;
   readonly program: AgentProgram;
+  /** Where it gets Trunkline's entry. */
+  readonly place: EntryPlace;
 }
 
 export async function planMove(
@@ -86,7 +88,7 @@ export async function planMove(
     );
     if (servers.length === 0) continue;
     try {
-      const candidate = await candidateOf({ ...from, servers });
+      const candidate = await candidateOf(context, { ...from, servers });
       // Two programs can share one file through links: it is changed once.
       if (!candidates.some(({ target }) => target === candidate.target)) candidates.push(candidate);
     } catch (error) {
@@ -97,7 +99,7 @@ export async function planMove(
   const movable = candidates.map(({ from }) => ({ ...from, skipped: [] }));
   const copies = await planImports(context, movable, { config, options: { overwrite } });
   const changes: FileChange[] = [];
-  for (const [at, { from, target, program }] of candidates.entries()) {
+  for (const [at, { from, target, program, place }] of candidates.entries()) {
     const isGone = ({ server, from: owner }: { server: ImportedServer; from: FoundImport }) =>
       owner === movable[at] && from.servers.includes(server);
     const removed = copies.flatMap(({ servers, same }) =>
@@ -105,18 +107,14 @@ export async function planMove(
     );
     for (const server of from.servers) {
       if (removed.includes(server)) continue;
-      const reason = "Trunkline has or gets another one of that name; rename one of them, or use --overwrite";
+      const reason =
+        "Trunkline already has, or is about to get, a different server with this name; rename one of them, or use --overwrite";
       staying.push({ name: server.name, from, reason });
     }
     if (removed.length === 0) continue;
-    const { after, added } = await changedText(context, {
-      text: from.text,
-      path: from.path,
-      program,
-      removed,
-      scope: from.scope,
-    });
-    changes.push({ path: from.path, target, program, scope: from.scope, before: from.text, after, removed, added });
+    const { path, scope, text } = from;
+    const { after, added } = await changedText(context, { text, path, program, place, removed, scope });
+    changes.push({ path, target, program, scope, before: text, after, removed, added });
   }
   const projects = found.filter((from) => isProjects(from) && from.servers.length > 0);
   return { copies, changes, staying, problems, projects };
@@ -128,10 +126,11 @@ export async function planInstall(
   program: AgentProgram,
   path: string,
 ): Promise<FileChange | undefined> {
-  const target = await resolvedPath(path);
-  const { text } = await readProgramFile(path, placeIn(program));
+  const target = await targetOf(path);
+  const place = entryPlace(program);
+  const { text } = await readProgramFile(path, place);
   if (text !== undefined) await requireWritable(path, target);
-  const options = { text: text ?? "", path, program, removed: [], scope: "user" } as const;
+  const options = { text: text ?? "", path, program, place, removed: [], scope: "user" } as const;
   const { after, added } = await changedText(context, options);
   if (added === undefined) return undefined;
   return { path, target, program, scope: "user", before: text, after, removed: [], added };
@@ -159,31 +158,39 @@ function asksForInput({ entry }: ImportedServer): boolean {
 }
 
 function isTrunklines({ source, path, text }: FoundImport): boolean {
-  return text !== "" && startsTrunkline(entryIn(text, placeIn(agentProgram(source.id)), path));
+  return text !== "" && startsTrunkline(entryIn(text, entryPlace(agentProgram(source.id)), path));
 }
 
-async function candidateOf(from: FoundImport): Promise<Candidate> {
+async function candidateOf(context: CommandContext, from: FoundImport): Promise<Candidate> {
   const { path, scope, servers } = from;
   const program = agentProgram(from.source.id);
-  const target = await resolvedPath(path);
-  if (scope === "project" && !isWithin(realPathOf(target), realPathOf(projectOf(from)))) {
+  const target = await targetOf(path);
+  if (scope === "project" && !isWithin(target, realPathOf(projectOf(from)))) {
     throw new TrunklineError("CONFIG_INVALID", `${path} leads out of the project through a symbolic link.`, {
       hint: "Replace the link with a file.",
     });
   }
   await requireWritable(path, target);
   // Also checks that the text can be written back exactly.
-  const { text } = await readProgramFile(path, placeIn(program));
-  if (text !== from.text) throw changedMeanwhile(path);
-  // Fails here, before anything is planned, if an entry cannot be removed without touching something else.
-  withoutServers(text, program, servers);
-  return { from, target, program };
+  const { text } = await readProgramFile(path, entryPlace(program));
+  if (text !== from.text) throw changedMeanwhile(path, "It is left alone.");
+  // Before VS Code had a file for it, its table was below "mcp".
+  const isOld = servers.some(({ at }) => program.id === "vscode" && at[0] === "mcp");
+  const place = isOld ? { format: program.format, path: ["mcp", "servers", ENTRY_NAME] } : entryPlace(program);
+  // Fails here, before anything is planned, if the file cannot be changed without touching something else.
+  await changedText(context, { text, path, program, place, removed: servers, scope });
+  return { from, target, program, place };
 }
 
 /** The folder that a project's file belongs to. */
 function projectOf({ path, source }: FoundImport): string {
   const ending = source.projectFiles.map((file) => join("/", file)).find((file) => path.endsWith(file));
   return ending === undefined ? dirname(path) : path.slice(0, -ending.length) || "/";
+}
+
+/** Where links lead, even if the file does not exist yet. */
+export async function targetOf(path: string): Promise<string> {
+  return realPathOf(await resolvedPath(path));
 }
 
 /** A read-only file stays as it is, even if replacing it would be possible. */
@@ -205,8 +212,9 @@ async function requireWritable(path: string, target: string): Promise<void> {
   }
 }
 
-export function changedMeanwhile(path: string): TrunklineError {
-  return new TrunklineError("IO", `${path} has changed since it was read. Nothing was written.`, {
+export function changedMeanwhile(path: string, outcome?: string): TrunklineError {
+  const message = `${path} has changed since it was read.`;
+  return new TrunklineError("IO", outcome === undefined ? message : `${message} ${outcome}`, {
     hint: "Run the command again.",
   });
 }
@@ -215,6 +223,7 @@ interface TextChange {
   readonly text: string;
   readonly path: string;
   readonly program: AgentProgram;
+  readonly place: EntryPlace;
   readonly removed: readonly ImportedServer[];
   readonly scope: "user" | "project";
 }
@@ -222,28 +231,18 @@ interface TextChange {
 /** Removes servers and adds Trunkline, as `install` does, unless it is there. */
 async function changedText(
   { env, version }: CommandContext,
-  { text, path, program, removed, scope }: TextChange,
+  { text, path, program, place, removed, scope }: TextChange,
 ): Promise<Pick<FileChange, "after" | "added">> {
-  const rest = withoutServers(text, program, removed);
-  // Before VS Code had a file for it, its table was below "mcp".
-  const isOld = removed.some(({ at }) => program.id === "vscode" && at[0] === "mcp");
-  const place: EntryPlace = { ...placeIn(program), ...(isOld ? { path: ["mcp", "servers", ENTRY_NAME] } : {}) };
-  const entry = entryIn(rest, place, path);
-  if (startsTrunkline(entry)) return { after: rest, added: undefined };
-  if (entry !== undefined) {
+  const entry = entryIn(text, place, path);
+  if (entry !== undefined && !startsTrunkline(entry)) {
     throw new TrunklineError("USAGE", `${path} has a server "${ENTRY_NAME}" that does not start this program.`, {
       hint: "Rename it, and try again.",
     });
   }
+  const { format } = place;
+  const rest = removed.reduce((left, { at }) => withoutEntry(left, { format, path: at }), text);
+  if (entry !== undefined) return { after: rest, added: undefined };
   const inShell = program.inShell || scope === "project";
   const launch = await launchCommand(["serve"], { env, platform: process.platform, version, inShell });
   return { after: withEntry(rest, place, program.entry(launch)), added: place.path };
-}
-
-function withoutServers(text: string, { format }: AgentProgram, servers: readonly ImportedServer[]): string {
-  return servers.reduce((rest, { at }) => withoutEntry(rest, { format, path: at }), text);
-}
-
-export function placeIn({ format, table }: AgentProgram): EntryPlace {
-  return { format, path: [table, ENTRY_NAME] };
 }

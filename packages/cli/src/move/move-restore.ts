@@ -1,10 +1,11 @@
 // Undoes moves: each file as it was, byte for byte, if only the move has changed it. Otherwise the edits stay, the servers
 // are put back and Trunkline is taken out.
 import { rm } from "node:fs/promises";
-import { type EntryPlace, entryIn, withEntry, withoutEntry } from "@trunkline/client/config";
-import { isRecord, resolvedPath, TrunklineError, writeFileAtomically } from "@trunkline/core";
+import { type EntryPlace, entryIn, readEditableConfig, withEntry, withoutEntry } from "@trunkline/client/config";
+import { fileReason, isRecord, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import { startsTrunkline } from "../install/launch-command.js";
 import type { CommandContext } from "../terminal/context.js";
+import { quantity } from "../terminal/trust-prompt.js";
 import {
   type Backup,
   hashOf,
@@ -12,12 +13,11 @@ import {
   listBackups,
   type MovedFile,
   removeBackup,
-  removePartial,
   savedBytes,
   saveManifest,
 } from "./move-backup.js";
-import { bytesOf } from "./move-files.js";
-import { changedMeanwhile } from "./move-plan.js";
+import { bytesOf, isSame } from "./move-files.js";
+import { changedMeanwhile, targetOf } from "./move-plan.js";
 
 /** What happens to one file. `left`: nothing, because the user has to decide. */
 export interface RestoreStep {
@@ -49,10 +49,13 @@ export async function planRestore(context: CommandContext, options: RestoreOptio
   /** What the files will contain after the steps so far. */
   const contents = new Map<string, Buffer | undefined>();
   const steps: RestoreStep[] = [];
-  const plan = async ({ backup, file }: (typeof pending)[number], read: (now: Buffer | undefined) => Restored) => {
+  const plan = async (
+    { backup, file }: (typeof pending)[number],
+    restored: (now: Buffer | undefined) => Restored | Promise<Restored>,
+  ) => {
     const now = contents.has(file.target) ? contents.get(file.target) : await bytesOf(file.target);
     const base = { backup, file, now, settled: [] };
-    if ((await resolvedPath(file.path)) !== file.target) {
+    if ((await targetOf(file.path)) !== file.target) {
       steps.push({
         ...base,
         outcome: "left",
@@ -61,7 +64,7 @@ export async function planRestore(context: CommandContext, options: RestoreOptio
       });
       return;
     }
-    const step = { ...base, notes: [], ...read(now) };
+    const step = { ...base, notes: [], ...(await restored(now)) };
     contents.set(file.target, step.next);
     steps.push(step);
   };
@@ -84,35 +87,57 @@ export async function planRestore(context: CommandContext, options: RestoreOptio
 
 type Restored = Pick<RestoreStep, "outcome" | "next"> & Partial<Pick<RestoreStep, "notes" | "settled">>;
 
-/** Carries out the steps. Each one is recorded, so that a second run continues where the first was stopped. */
-export async function applyRestore(context: CommandContext, steps: readonly RestoreStep[]): Promise<string[]> {
-  await removePartial(context);
+/**
+ * Carries out the steps, unless a file has changed since they were planned. Each one is recorded, so a second run
+ * continues where the first was stopped. Returns where versions are that were not restored.
+ */
+export async function applyRestore(planned: readonly RestoreStep[]): Promise<string[]> {
+  const steps = planned.filter(({ outcome }) => outcome !== "left");
+  const checked = new Set<string>();
+  for (const { file, now } of steps) {
+    // Later steps start from the result of the earlier ones.
+    if (!checked.has(file.target) && !isSame(await bytesOf(file.target), now))
+      throw changedMeanwhile(file.path, "Nothing was restored.");
+    checked.add(file.target);
+  }
   const kept: string[] = [];
   const backups = new Map(steps.map(({ backup }) => [backup.folder, backup]));
-  for (const { backup, file, outcome, now, next, settled, notes } of steps) {
-    if (outcome === "left") continue;
-    const current = await bytesOf(file.target);
-    const isSame = current === undefined ? now === undefined : now?.equals(current);
-    if (!isSame) throw changedMeanwhile(file.path);
-    if (outcome !== "there") {
-      if (outcome === "exact" && now !== undefined && hashOf(now) !== file.after)
-        kept.push(await keepEdited(backup, file, now));
-      await writeBack(file, { outcome, next });
-    }
-    const { folder, created, files } = backups.get(backup.folder) ?? backup;
+  for (const [count, step] of steps.entries()) {
+    const { file, settled } = step;
+    const backup = backups.get(step.backup.folder) ?? step.backup;
+    const place = await restoring(step, count, steps.length);
+    if (place !== undefined) kept.push(place);
     const copied = file.copied.filter(({ name }) => !settled.includes(name));
-    const done = { ...file, copied, restored: file.program !== undefined || copied.length === 0 };
-    const updated = { folder, created, files: files.map((each) => (each.path === file.path ? done : each)) };
-    backups.set(folder, updated);
+    const restored = file.program !== undefined || copied.length === 0;
+    const done = { ...file, copied, restored, kept: file.kept || place !== undefined };
+    const updated = { ...backup, files: backup.files.map((each) => (each.path === file.path ? done : each)) };
+    backups.set(backup.folder, updated);
     await saveManifest(updated);
-    // The old version of a file that could not be restored exactly may still be of use.
-    if (outcome === "merged" && file.copy !== undefined && notes.length > 0) kept.push(folder);
   }
-  for (const backup of backups.values()) {
-    const isOver = backup.files.every(({ restored }) => restored);
-    if (isOver && !kept.some((path) => path.startsWith(backup.folder))) await removeBackup(backup);
-  }
+  for (const backup of backups.values())
+    if (backup.files.every((file) => file.restored && !file.kept)) await removeBackup(backup);
   return kept;
+}
+
+/** Restores a file. Returns where a version of it is that would be lost with the backup. */
+async function restoring(step: RestoreStep, count: number, all: number): Promise<string | undefined> {
+  const { backup, file, outcome, now, next } = step;
+  const progress = `${count} of ${quantity(all, "file")} ${count === 1 ? "is" : "are"} restored.`;
+  try {
+    if (!isSame(await bytesOf(file.target), now)) throw changedMeanwhile(file.path, progress);
+    const isEdited = outcome === "exact" && now !== undefined && hashOf(now) !== file.after;
+    const edited = isEdited ? await keepEdited(backup, file, now) : undefined;
+    if (outcome !== "there") await writeBack(file, { outcome, next });
+    if (edited !== undefined) return edited;
+    return file.copy !== undefined && (next === undefined || hashOf(next) !== file.before) ? backup.folder : undefined;
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === undefined) throw error;
+    throw new TrunklineError("IO", `Cannot restore ${file.path}: ${fileReason(error) ?? code}. ${progress}`, {
+      cause: error,
+      hint: "Check the permissions of the file and its folder, and run the command again.",
+    });
+  }
 }
 
 async function writeBack(file: MovedFile, { outcome, next }: Pick<RestoreStep, "outcome" | "next">): Promise<void> {
@@ -165,18 +190,27 @@ function merged(file: MovedFile, now: string, before: string): Restored {
   return { outcome: "merged", next: Buffer.from(text), notes };
 }
 
-/** Removes the servers that were copied to our own file, unless they were changed or are still needed. */
-function restoredOwn(
+/**
+ * Removes the servers that were copied to our own file, unless they were changed or are still needed, and puts back
+ * those that they replaced.
+ */
+async function restoredOwn(
   backup: Backup,
   file: MovedFile,
   { now, needed }: Current & { needed: ReadonlySet<string> },
-): Restored {
+): Promise<Restored> {
   const before = file.existed ? savedBytes(backup, file) : undefined;
   const names = file.copied.map(({ name }) => name);
   const free = file.copied.filter(({ name }) => !needed.has(name));
   if (now === undefined || before?.equals(now)) return { outcome: "there", next: now, settled: names };
   if (free.length === names.length && hashOf(now) === file.after)
     return { outcome: "exact", next: before, settled: names };
+  const settled = free.map(({ name }) => name);
+  const left = (error: unknown): Restored => {
+    if (!(error instanceof TrunklineError)) throw error;
+    return { outcome: "left", next: now, notes: [error.message] };
+  };
+  if (free.some(({ at }) => at.length === 0)) return await removedByHand(file, now, settled).catch(left);
   let text = now.toString("utf8");
   const notes: string[] = [];
   for (const { name, at, entry } of free) {
@@ -184,14 +218,27 @@ function restoredOwn(
     try {
       const value = entryIn(text, place, file.path);
       if (value === undefined) continue;
-      if (hashOf(JSON.stringify(value)) === entry) text = withoutEntry(text, place);
+      const replaced = before === undefined ? undefined : entryIn(before.toString("utf8"), place, file.path);
+      if (hashOf(JSON.stringify(value)) === entry)
+        text = isRecord(replaced) ? withEntry(text, place, replaced) : withoutEntry(text, place);
       else notes.push(`${name} was changed since and stays; \`trunkline servers remove ${name}\` removes it`);
     } catch (error) {
-      if (!(error instanceof TrunklineError)) throw error;
-      return { outcome: "left", next: now, notes: [error.message] };
+      return left(error);
     }
   }
-  const settled = free.map(({ name }) => name);
   if (text === now.toString("utf8")) return { outcome: "there", next: now, settled, notes };
   return { outcome: "merged", next: Buffer.from(text), settled, notes };
+}
+
+/** Our own file is YAML, from which entries are not removed without the user. */
+async function removedByHand({ path }: MovedFile, now: Buffer, names: readonly string[]): Promise<Restored> {
+  const { names: there } = await readEditableConfig(path);
+  const left = names.filter((name) => there.includes(name));
+  if (left.length === 0) return { outcome: "there", next: now, settled: names };
+  const commands = left.map((name) => `\`trunkline servers remove ${name}\``).join(", ");
+  return {
+    outcome: "left",
+    next: now,
+    notes: [`it is YAML, so remove what was copied there by hand: ${commands}`],
+  };
 }

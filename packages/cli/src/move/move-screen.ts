@@ -1,26 +1,46 @@
 // Shows a move: the diff of every file, what stays, and what is wrong.
-import { entryIn, maskedText } from "@trunkline/client/config";
+import { type ConfigEdit, entryIn, maskedText } from "@trunkline/client/config";
 import { isTrunklineError, printable, printableLines, unifiedDiff } from "@trunkline/core";
 import type { AgentProgram } from "../install/agent-programs.js";
+import { shownEntry } from "../install/shown-entry.js";
 import type { CommandContext } from "../terminal/context.js";
 import { quantity } from "../terminal/trust-prompt.js";
 import type { OwnChange } from "./move-files.js";
 import type { FileChange, MovePlan } from "./move-plan.js";
 
-/** A longer line is cut: a file without line breaks is one line. */
+/** A longer line is cut: a file without line breaks is one line. What our own files get is shown in full: it can run. */
 const MAX_LINE = 300;
 
 /** Prints the diff of every file that would change, without secrets. */
 export function showDiffs(context: CommandContext, own: readonly OwnChange[], changes: readonly FileChange[]): void {
-  for (const { target, before, after } of own) {
+  for (const { target, before, after, edits } of own) {
     const tables = [["mcpServers"], ["servers"], ["metadata", "mcp"]];
     // Our own file can be YAML, in which secrets are not found.
-    if (!isJson(after)) context.out(`${printable(target.path)} (no diff: it is not JSON)\n`);
-    else showDiff(context, { path: target.path, before: before?.toString("utf8"), after, format: "json", tables });
+    if (!isJson(after)) showEntries(context, target.path, edits);
+    else
+      showDiff(context, {
+        path: target.path,
+        before: before?.toString("utf8"),
+        after,
+        format: "json",
+        tables,
+        isOwn: true,
+      });
   }
   for (const { path, before, after, program } of changes) {
     showDiff(context, { path, before, after, format: program.format, tables: tablesOf(program) });
   }
+}
+
+/** Shows what is written to a file without showing the file. */
+function showEntries({ outPainted, palette }: CommandContext, path: string, edits: readonly ConfigEdit[]): void {
+  outPainted(palette.heading(`+++ ${printable(path)} (entries only: it is not JSON)`));
+  for (const edit of edits) {
+    if (edit.op !== "set") continue;
+    const shown = JSON.stringify({ [edit.name]: shownEntry(edit.entry) }, null, 2);
+    for (const line of shown.split("\n").slice(1, -1)) outPainted(palette.success(`+${printable(line)}`));
+  }
+  outPainted("");
 }
 
 function isJson(text: string): boolean {
@@ -39,16 +59,19 @@ interface ShownFile {
   readonly after: string;
   readonly format: "json" | "toml";
   readonly tables: readonly (readonly string[])[];
+  readonly isOwn?: boolean;
 }
 
-function showDiff({ outPainted, palette }: CommandContext, { path, before, after, format, tables }: ShownFile): void {
+function showDiff({ outPainted, palette }: CommandContext, file: ShownFile): void {
+  const { path, before, after, format, tables, isOwn = false } = file;
   const shown = (text: string) => maskedText(text, { format, tables }).replaceAll("\r\n", "\n");
   const name = printable(path);
   const from = before === undefined ? "/dev/null" : name;
   for (const line of unifiedDiff(shown(before ?? ""), shown(after), { from, to: name })
     .trimEnd()
     .split("\n")) {
-    const clean = printableLines(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
+    const isCut = line.length > MAX_LINE && !(isOwn && line.startsWith("+"));
+    const clean = printableLines(isCut ? `${line.slice(0, MAX_LINE)}…` : line);
     const isHead = /^(?:---|\+\+\+) /.test(line);
     outPainted(isHead ? palette.heading(clean) : colourOf(line, palette)(clean));
   }

@@ -2,7 +2,14 @@
 import { printable, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
-import { keepInKeychain, literalNote, literalSecrets, wantsKeychain } from "../../move/keychain-choice.js";
+import {
+  keepInKeychain,
+  literalNote,
+  literalSecrets,
+  referringToKeychain,
+  wantsKeychain,
+} from "../../move/keychain-choice.js";
+import { removePartial } from "../../move/move-backup.js";
 import { ownChanges, writeMove } from "../../move/move-files.js";
 import { type MovePlan, planMove } from "../../move/move-plan.js";
 import { describeLeft, showDiffs } from "../../move/move-screen.js";
@@ -31,6 +38,7 @@ export async function moveServers(context: CommandContext, options: ImportOption
 }
 
 async function moveFound(context: CommandContext, options: ImportOptions, outcome: MoveOutcome): Promise<number> {
+  await removePartial(context);
   const found = await find(context, options);
   const config = await openApp(context, { config: "own" }).config();
   const { overwrite, from } = options;
@@ -52,7 +60,7 @@ async function moveFound(context: CommandContext, options: ImportOptions, outcom
     context.note("There is nothing to move.");
     return done;
   }
-  const literal = literalSecrets(copies);
+  const literal = await literalSecrets(copies);
   if (options.dryRun) {
     if (literal.length > 0) context.note(literalNote(literal));
     return done;
@@ -90,7 +98,7 @@ export function* describeNotes({ copies, changes }: MovePlan, workspaceFolder: s
         yield `note: ${printable(server.name)}: ${printable(note)}`;
   }
   if (changes.some(({ scope }) => scope === "project"))
-    yield "note: whoever shares the project's files through git needs Trunkline from then on.";
+    yield "note: everyone who shares these files through git will need Trunkline.";
 }
 
 /** Writes everything, and says what was done and how to undo it. Returns the folder of the backup. */
@@ -99,13 +107,17 @@ export async function carryOut(
   { copies, changes }: MovePlan,
   { isMovingSecrets }: { isMovingSecrets: boolean },
 ): Promise<string> {
-  const own = await ownChanges(context, copies, { isMovingSecrets });
-  if (isMovingSecrets) await keepInKeychain(context, literalSecrets(copies));
+  const { plans, secrets } = isMovingSecrets
+    ? await referringToKeychain(context, copies)
+    : { plans: copies, secrets: [] };
+  const own = await ownChanges(context, plans);
+  await keepInKeychain(context, secrets);
   const { folder } = await writeMove(context, own, changes);
   for (const { target, edits } of own) context.out(`Wrote ${quantity(edits.length, "server")} to ${target.path}.`);
   for (const { program, path, removed } of changes) {
-    const what = removed.length === 0 ? "" : `took ${quantity(removed.length, "server")} out of, and `;
-    context.out(`${program.title}: ${what}put Trunkline into ${path}.`);
+    const what =
+      removed.length === 0 ? "added Trunkline to" : `replaced ${quantity(removed.length, "server")} with Trunkline in`;
+    context.out(`${program.title}: ${what} ${path}.`);
   }
   for (const { title, check } of new Set(changes.map(({ program }) => program))) context.note(`${title}: ${check}`);
   context.note(`The files as they were are in ${folder}. \`trunkline uninstall --restore\` brings them back.`);

@@ -15,11 +15,16 @@ import { printable, printableJson, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { type ImportPlan, planImports } from "../../app/import-plan.js";
-import { withoutLiteralSecrets } from "../../app/move-secrets.js";
 import { checkScope, type ScopeOptions, writeConfig } from "../../app/write-config.js";
 import { withoutTrunkline } from "../../install/other-servers.js";
 import { shownEntry } from "../../install/shown-entry.js";
-import { keepInKeychain, literalNote, literalSecrets, wantsKeychain } from "../../move/keychain-choice.js";
+import {
+  keepInKeychain,
+  literalNote,
+  literalSecrets,
+  referringToKeychain,
+  wantsKeychain,
+} from "../../move/keychain-choice.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { reporting } from "../../terminal/json-output.js";
 import { askYesNo } from "../../terminal/questions.js";
@@ -82,7 +87,7 @@ async function importFound(context: CommandContext, options: ImportOptions, outc
     );
     return done;
   }
-  const literal = literalSecrets(plans);
+  const literal = await literalSecrets(plans);
   if (options.dryRun) {
     if (literal.length > 0) context.note(literalNote(literal));
     return done;
@@ -97,13 +102,11 @@ async function importFound(context: CommandContext, options: ImportOptions, outc
     return EXIT.failure;
   }
   const isMoving = await wantsKeychain(context, literal, options);
-  if (isMoving) await keepInKeychain(context, literal);
-  for (const { target, servers } of plans) {
+  const written = isMoving ? await referringToKeychain(context, plans) : { plans, secrets: [] };
+  await keepInKeychain(context, written.secrets);
+  for (const { target, servers } of written.plans) {
     if (servers.length === 0) continue;
-    const edits = servers.map(({ server }): ConfigEdit => {
-      const { entry } = isMoving ? withoutLiteralSecrets(server.name, server.entry) : server;
-      return { op: "set", ...server, entry };
-    });
+    const edits = servers.map(({ server }): ConfigEdit => ({ op: "set", ...server }));
     await writeConfig(context, target, edits);
     context.out(`Wrote ${quantity(servers.length, "server")} to ${target.path}.`);
   }

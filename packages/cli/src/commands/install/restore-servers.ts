@@ -1,8 +1,8 @@
 // `uninstall --restore`: other programs get their servers back, and their files are as they were before the move.
-import { printable, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, printable, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { EXIT } from "../../app/exit-codes.js";
 import { agentProgram } from "../../install/agent-programs.js";
-import { listBackups } from "../../move/move-backup.js";
+import { listBackups, removePartial } from "../../move/move-backup.js";
 import { applyRestore, planRestore, type RestoreStep } from "../../move/move-restore.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { reporting } from "../../terminal/json-output.js";
@@ -30,6 +30,7 @@ export async function restoreServers(context: CommandContext, options: RestoreOp
 async function restore(context: CommandContext, options: RestoreOptions, outcome: RestoreOutcome): Promise<number> {
   const { program, force, dryRun, yes } = options;
   if (program !== undefined) agentProgram(program);
+  await removePartial(context);
   const steps = await planRestore(context, { program, force });
   if (steps.length === 0) {
     context.out("There is nothing to restore.");
@@ -50,10 +51,10 @@ async function restore(context: CommandContext, options: RestoreOptions, outcome
     context.note("Nothing was restored.");
     return EXIT.failure;
   }
-  const kept = await applyRestore(context, steps);
+  const kept = await applyRestore(steps);
   outcome.restored = true;
   context.out(`Restored ${count}.`);
-  for (const path of new Set(kept)) context.note(`What was replaced or is older stays in ${path}.`);
+  for (const path of new Set(kept)) context.note(`The previous version is in ${path}.`);
   if (steps.some(({ file, now }) => file.program === undefined && now?.includes("${secret:")))
     context.note("Secrets that were moved to the keychain stay there too; `trunkline secrets` lists them.");
   return done;
@@ -77,12 +78,17 @@ function describeStep({ file, outcome, next, notes }: RestoreStep): string[] {
   return [`${printable(file.path)}: ${what}`, ...notes.map((note) => `  ${printable(note)}`)];
 }
 
-/** Says how to get the servers of a program back, if they were moved. */
+/** Says how to get the servers of a program back, if they were moved. A damaged backup counts as none. */
 export function restoreHint(context: CommandContext, { id, path }: { id: string; path: string }): string | undefined {
-  const isMoved = listBackups(context).some(({ files }) =>
-    files.some((file) => file.path === path && !file.restored && file.removed.length > 0),
-  );
-  return isMoved
-    ? `Its servers were moved to Trunkline: \`trunkline uninstall ${id} --restore\` brings them back.`
-    : undefined;
+  try {
+    const isMoved = listBackups(context).some(({ files }) =>
+      files.some((file) => file.path === path && !file.restored && file.removed.length > 0),
+    );
+    return isMoved
+      ? `Its servers were moved to Trunkline: \`trunkline uninstall ${id} --restore\` brings them back.`
+      : undefined;
+  } catch (error) {
+    if (isTrunklineError(error) || systemCodeOf(error) !== undefined) return undefined;
+    throw error;
+  }
 }

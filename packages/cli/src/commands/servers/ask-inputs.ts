@@ -3,7 +3,7 @@
 import { isSecretNameValid } from "@trunkline/client/config";
 import { printable, TrunklineError } from "@trunkline/core";
 import { isRecognisable, secretNames } from "../../app/kept-secrets.js";
-import { type MovedSecret, secretNameFor } from "../../app/move-secrets.js";
+import { freeName, type MovedSecret, secretNameFor } from "../../app/move-secrets.js";
 import { type Answer, readAnswer } from "../../registry/registry-answers.js";
 import type { Ask } from "../../registry/registry-recipe.js";
 import type { CommandContext } from "../../terminal/context.js";
@@ -37,16 +37,21 @@ export async function askInputs(context: CommandContext, asks: readonly Ask[], o
   for (const ask of asks) {
     const texts = given.get(ask.key) ?? (options.mayAsk ? await askUser(context, ask) : []);
     if (texts.length > 0) {
-      answers.set(
-        ask.key,
-        texts.map((text) => {
-          const answer = checkedAnswer(context, ask, text);
-          if (!ask.isSecret || text.includes("${")) return answer;
-          const secret = { name: freeName(secretNameFor(options.server, ask.key), taken), value: answer.text };
-          secrets.push(secret);
-          return { text: `\${secret:${secret.name}}`, isOwn: true };
-        }),
-      );
+      const own: Answer[] = [];
+      for (const text of texts) {
+        const answer = checkedAnswer(context, ask, text);
+        if (!ask.isSecret || text.includes("${")) {
+          own.push(answer);
+          continue;
+        }
+        const name = await freeName(secretNameFor(options.server, ask.key), (each) => !taken.has(each));
+        if (!isSecretNameValid(name))
+          throw new TrunklineError("CONFIG_INVALID", "A secret of this server has no valid name.");
+        taken.add(name);
+        secrets.push({ name, value: answer.text });
+        own.push({ text: `\${secret:${name}}`, isOwn: true });
+      }
+      answers.set(ask.key, own);
     } else if (ask.default !== undefined) answers.set(ask.key, [{ text: ask.default, isOwn: false }]);
     else if (ask.isRequired) missing.push(ask);
   }
@@ -57,16 +62,6 @@ export async function askInputs(context: CommandContext, asks: readonly Ask[], o
       context.note(`${printable(name)} is so short that it cannot be recognised in output, so it is not hidden there.`);
   }
   return { answers, secrets };
-}
-
-/** Another server's secret is never replaced. */
-function freeName(name: string, taken: Set<string>): string {
-  let free = name;
-  for (let count = 2; taken.has(free); count++) free = `${name.slice(0, 120)}-${count}`;
-  taken.add(free);
-  if (!isSecretNameValid(free))
-    throw new TrunklineError("CONFIG_INVALID", "A secret of this server has no valid name.");
-  return free;
 }
 
 /**

@@ -7,6 +7,7 @@ import { EXIT } from "../../app/exit-codes.js";
 import { withoutTrunkline } from "../../install/other-servers.js";
 import { ENTRY_NAME, type ProgramState, programStates } from "../../install/program-states.js";
 import { literalNote, literalSecrets, wantsKeychain } from "../../move/keychain-choice.js";
+import { removePartial } from "../../move/move-backup.js";
 import { ownChanges } from "../../move/move-files.js";
 import { type FileChange, type MovePlan, planInstall, planMove } from "../../move/move-plan.js";
 import { describeLeft, showDiffs } from "../../move/move-screen.js";
@@ -42,6 +43,7 @@ export async function setup(context: CommandContext, options: SetupOptions): Pro
 async function setUp(context: CommandContext, options: SetupOptions, outcome: SetupOutcome): Promise<number> {
   const { cwd, env, signal, userHome, palette } = context;
   const place = { cwd, env, signal, userHome, platform: process.platform };
+  await removePartial(context);
   const found = (await findImports(place)).map(withoutTrunkline);
   const states = (await programStates(place)).filter(({ state }) => state !== "not found here");
   const config = await openApp(context, { config: "own" }).config();
@@ -113,7 +115,7 @@ interface Answers {
 
 /** Asks everything there is to ask. Undefined if nothing is to be done. */
 async function ask(context: CommandContext, plan: MovePlan, options: SetupOptions): Promise<Answers | undefined> {
-  const literal = literalSecrets(plan.copies);
+  const literal = await literalSecrets(plan.copies);
   if (options.dryRun || (!options.yes && !isAtTerminal(context))) {
     if (literal.length > 0 && !options.moveSecrets) context.note(literalNote(literal));
     context.note(
