@@ -240,7 +240,8 @@ describe.runIf(onLinux)("trunkline import --move", () => {
       expect((await terminal.end()).code).toBe(keys === KEY.interrupt ? 130 : 1);
     }
     // At the question about the secret.
-    const terminal = new Terminal(place, args);
+    const { path: PATH } = new StandInKeychain(join(place.base, "bin"));
+    const terminal = new Terminal(place, args, { PATH });
     await terminal.answer(first, "y");
     await terminal.sees("Move 1 secret");
     terminal.press(KEY.interrupt);

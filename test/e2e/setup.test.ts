@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { StandInKeychain } from "../support/stand-in-keychain.js";
 import { Place } from "./command.js";
 import { backupsOf, homeFiles, MOVABLE, settingsOf, writeHome } from "./move-support.js";
 import { Terminal } from "./terminal.js";
@@ -74,6 +75,26 @@ describe.runIf(onLinux)("trunkline setup", () => {
     await terminal.sees("trunkline doctor");
     expect((await terminal.end()).code).toBe(0);
     expect(Object.keys(settingsOf(place)?.mcpServers ?? {})).toEqual(["docs", "web"]);
+  });
+
+  it("goes on without a keychain that cannot be used, and says so before it writes", async () => {
+    using place = prepared();
+    writeHome(
+      place,
+      ".gemini/settings.json",
+      '{ "mcpServers": { "git": { "command": "git-mcp", "env": { "GIT_TOKEN": "s3cr3t-value-0815" } } } }',
+    );
+    const keychain = new StandInKeychain(join(place.base, "bin"));
+    keychain.breakDown();
+    const terminal = new Terminal(place, ["setup"], { PATH: keychain.path }, { columns: 300 });
+    await terminal.answer("Do it? [y/N, d shows the diff]", "y");
+    await terminal.sees("1 secret will be written as plain text, because");
+    await terminal.answer("Download it now with npm? [y/N]", "n");
+    const { code, screen } = await terminal.end();
+    expect(code).toBe(0);
+    expect(screen).not.toContain("Move 1 secret");
+    expect(screen).not.toContain("s3cr3t-value-0815");
+    expect(settingsOf(place)?.mcpServers?.git).toMatchObject({ env: { GIT_TOKEN: "s3cr3t-value-0815" } });
   });
 
   it("changes nothing after Ctrl-C at the last question", async () => {

@@ -1,5 +1,5 @@
 // Whether the literal secrets of imported servers go to the keychain, and under which names.
-import { printable } from "@trunkline/core";
+import { isTrunklineError, printable } from "@trunkline/core";
 import type { ImportPlan } from "../app/import-plan.js";
 import { freeName, type MovedSecret, secretNameFor, withSecretReferences } from "../app/move-secrets.js";
 import type { CommandContext } from "../terminal/context.js";
@@ -19,8 +19,11 @@ export async function literalSecrets(plans: readonly ImportPlan[]): Promise<stri
   return names;
 }
 
-export function literalNote(literal: readonly string[]): string {
-  return `${quantity(literal.length, "secret")} would be written as plain text: ${listed(literal)}. --move-secrets puts them into the keychain.`;
+/** What happens to literal secrets without a keychain; `isDone` if it happens now. */
+export function literalNote(literal: readonly string[], { isDone = false } = {}): string {
+  const count = quantity(literal.length, "secret");
+  const verb = isDone ? (literal.length === 1 ? "is" : "are") : "would be";
+  return `${count} ${verb} written as plain text: ${listed(literal)}. Use --move-secrets to keep them in the keychain instead.`;
 }
 
 function listed(names: readonly string[]): string {
@@ -35,11 +38,21 @@ export async function wantsKeychain(
 ): Promise<boolean> {
   if (literal.length === 0 || isAsked) return isAsked;
   if (yes) {
-    context.note(literalNote(literal));
+    context.note(literalNote(literal, { isDone: true }));
     return false;
   }
-  const { keychainName } = await import("../app/kept-secrets.js");
-  return await askYesNo(context, `Move ${quantity(literal.length, "secret")} to ${keychainName} (${listed(literal)})?`);
+  const { keychainName, keptSecret } = await import("../app/kept-secrets.js");
+  try {
+    // Over SSH and in containers there is often none: a yes could not be followed.
+    await keptSecret(context, literal[0] ?? "");
+  } catch (error) {
+    if (!isTrunklineError(error) || error.code === "ABORTED") throw error;
+    const count = quantity(literal.length, "secret");
+    context.note(`${count} will be written as plain text, because ${printable(error.message)}`);
+    return false;
+  }
+  const question = `Move ${quantity(literal.length, "secret")} to ${keychainName} (${listed(literal)}), instead of writing plain text?`;
+  return await askYesNo(context, question);
 }
 
 interface Referring {

@@ -1,14 +1,7 @@
 // Carries out a move: backs up, then writes every file or none.
 import { readFile, rm, stat } from "node:fs/promises";
 import { type ConfigEdit, editedConfig, entryIn } from "@trunkline/client/config";
-import {
-  fileReason,
-  isAbsent,
-  messageOf,
-  systemCodeOf,
-  TrunklineError,
-  writeFileAtomically,
-} from "@trunkline/core";
+import { fileReason, isAbsent, messageOf, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import type { ImportPlan } from "../app/import-plan.js";
 import { type WriteTarget, writeConfig } from "../app/write-config.js";
 import type { CommandContext } from "../terminal/context.js";
