@@ -8,7 +8,7 @@ import { type Block, blocksOf, PAGES, readPage } from "./pages.js";
 import { Shell } from "./shell.js";
 import { matches } from "./shown-output.js";
 
-const PACKAGES = ["client", "core", "server", "store", "agent"].map((name) => join(root, "packages", name));
+const PACKAGES = ["client", "core", "protocol", "server", "store", "agent"].map((name) => join(root, "packages", name));
 const everything = join(root, "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js");
 
 interface Sample {
@@ -57,7 +57,11 @@ describe("the library's programs in", () => {
       "README.md",
       "docs/guides/embed-the-client.md",
       "docs/guides/embed-the-library.md",
+      "packages/agent/README.md",
       "packages/client/README.md",
+      "packages/core/README.md",
+      "packages/protocol/README.md",
+      "packages/store/README.md",
     ]);
   });
 
