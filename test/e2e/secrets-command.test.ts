@@ -176,8 +176,11 @@ describe("import", () => {
 
   it("says so if they stay plain text", async () => {
     using at = stage({ "theirs.json": theirs });
-    for (const option of ["--dry-run", "--yes"])
-      expect((await at.run([...from, option])).stderr).toMatch(/^2 secrets (would be|are) written as plain text/m);
+    for (const [option, verb] of [
+      ["--dry-run", "would be"],
+      ["--yes", "are"],
+    ] as const)
+      expect((await at.run([...from, option])).stderr).toContain(`2 secrets ${verb} written as plain text`);
     expect(at.keychain.calls).toEqual([]);
   });
 
