@@ -21,6 +21,7 @@
  * - `PROTOCOL`: the other side violates the protocol.
  * - `AUTH_REQUIRED`: a sign-in is needed first.
  * - `DENIED`: a policy, or the person who was asked, does not allow it.
+ * - `STORE_UNAVAILABLE`: the store's database cannot be reached now; it may be back soon.
  * - `STORE_UNTRUSTED`: the store was made or changed by someone else and has not been approved.
  * - `UPSTREAM`: the server answered with a JSON-RPC error.
  * - `RESULT_TOO_LARGE`: a server sent more than its limit allows.
@@ -46,6 +47,7 @@ export type ErrorCode =
   | "PROTOCOL"
   | "AUTH_REQUIRED"
   | "DENIED"
+  | "STORE_UNAVAILABLE"
   | "STORE_UNTRUSTED"
   | "UPSTREAM"
   | "RESULT_TOO_LARGE"
@@ -56,13 +58,19 @@ export interface ErrorDetails {
   cause?: unknown;
   /** What to do next, in one actionable sentence. */
   hint?: string;
-  /** Whether the same call may succeed if repeated. Default: only for `TIMEOUT`, `BUSY` and `CONNECTION_FAILED`. */
+  /** Whether the same call may succeed if repeated. Default: only for `TIMEOUT`, `BUSY`, `CONNECTION_FAILED` and
+   * `STORE_UNAVAILABLE`. */
   retryable?: boolean;
   /** Facts for programs: names, numbers, paths. Never secrets. */
   data?: Readonly<Record<string, unknown>>;
 }
 
-const RETRYABLE_BY_DEFAULT: ReadonlySet<ErrorCode> = new Set(["TIMEOUT", "BUSY", "CONNECTION_FAILED"]);
+const RETRYABLE_BY_DEFAULT: ReadonlySet<ErrorCode> = new Set([
+  "TIMEOUT",
+  "BUSY",
+  "CONNECTION_FAILED",
+  "STORE_UNAVAILABLE",
+]);
 
 /** The only error class. The message says what happened; `hint` says what to do about it. */
 export class TrunklineError extends Error {

@@ -31,14 +31,14 @@ const READER = {
   resume: () => import("./sessions/stored-sessions.js").then((module) => module.resumeSession),
   status: () => import("./maintenance/status.js").then((module) => module.status),
   // Reads the store, and writes only elsewhere.
-  restore: () => import("./documents/restore.js").then((module) => module.restore),
+  restore: () => import("./documents/embedded-restore.js").then((module) => module.restore),
 };
 
 /** Movers do long-running work. Their connections cannot write either; they send changes to the writer. */
 const MOVER = {
   put: () => import("./documents/bare-content.js").then((module) => module.putContent),
-  add: () => import("./documents/add.js").then((module) => module.add),
-  download: () => import("./documents/download.js").then((module) => module.download),
+  add: () => import("./documents/embedded-target.js").then((module) => module.add),
+  download: () => import("./documents/embedded-target.js").then((module) => module.download),
   takeChanges: () => import("./sessions/take-changes.js").then((module) => module.takeChanges),
   gc: () => import("./maintenance/gc.js").then((module) => module.gc),
   verify: () => import("./maintenance/verify.js").then((module) => module.verify),

@@ -1,20 +1,17 @@
-// `add`: adds files, folders or inline content. Runs in the mover, which reads, hashes, chunks and compresses; the
-// writer only writes.
+// `add`: adds files, folders or inline content to any engine. Reads, hashes, chunks and compresses in a thread of its own;
+// the engine only stores.
 import { realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type FileLimits, isTrunklineError, TrunklineError } from "@trunkline/core";
 import type { AddParams, AddResult, FileProblem } from "../contract/index.js";
 import { metadataObject, tagList } from "../contract/params.js";
 import { prepareContent } from "../engine/content/prepare.js";
-import type { ContentType } from "../engine/content/text.js";
 import { Guard, type GuardedPaths, requireUnmoved } from "../engine/files/guard.js";
 import { hasIgnoreFile, type LeftOut } from "../engine/files/left-out.js";
-import { hasChunk, hexOf } from "../engine/sqlite/contents.js";
-import { collectionId } from "../engine/sqlite/documents.js";
 import type { Call } from "../engine/threads/rpc.js";
 import { worthSending } from "../engine/writing/store-content.js";
-import type { DocumentMover } from "./change.js";
 import { type Batch, DocumentBatcher } from "./document-batch.js";
+import type { DocumentTarget, KnownFile } from "./document-target.js";
 import { factsOf, isPrivateKeyError, readSmallFile, uploadLargeFile, WHOLE_FILE_BYTES } from "./file-content.js";
 import { problemText, walk } from "./walk.js";
 
@@ -27,7 +24,7 @@ export interface ResolvedAddParams extends Omit<AddParams, "path" | "paths" | "c
   readonly guarded: GuardedPaths;
 }
 
-export async function add(env: DocumentMover, params: ResolvedAddParams, call: Call): Promise<AddResult> {
+export async function addTo(env: DocumentTarget, params: ResolvedAddParams, call: Call): Promise<AddResult> {
   const batch: Batch = {
     collection: params.collection ?? "default",
     tags: tagList(params.tags),
@@ -70,13 +67,13 @@ interface TakenPath extends Omit<AddResult, "snapshotId"> {
   readonly isFolder: boolean;
 }
 
-async function addInline(env: DocumentMover, batch: Batch, params: ResolvedAddParams, call: Call): Promise<AddResult> {
+async function addInline(env: DocumentTarget, batch: Batch, params: ResolvedAddParams, call: Call): Promise<AddResult> {
   const { name, content = new Uint8Array(0) } = params;
   if (name === undefined || name.trim() === "" || name.includes("\0")) {
     throw new TrunklineError("INVALID_ARGUMENT", "Inline content needs a name.");
   }
   const batcher = new DocumentBatcher(env, batch, call);
-  const prepared = prepareContent(content, (hash) => hasChunk(env.truth, hash));
+  const prepared = prepareContent(content, env.questions.isStored);
   await batcher.add({ path: name, root: undefined, title: prepared.text?.title, file: undefined }, prepared, () =>
     prepareContent(content, () => false),
   );
@@ -97,7 +94,7 @@ async function addInline(env: DocumentMover, batch: Batch, params: ResolvedAddPa
 }
 
 async function addPath(
-  env: DocumentMover,
+  env: DocumentTarget,
   batch: Batch,
   params: ResolvedAddParams & { path: string },
   call: Call,
@@ -120,21 +117,11 @@ async function addPath(
   };
 }
 
-/** The facts that show whether a file has changed since it was added. */
-interface KnownFile {
-  readonly id: number;
-  readonly size: number;
-  readonly mode: number | null;
-  readonly mtime: number | null;
-  readonly inode: number | null;
-  readonly checked: number | null;
-}
-
 /** File system timestamps are coarse: a file changed within this time of its last check is read again. */
 const RACY_US = 20_000;
 
 async function addFolder(
-  env: DocumentMover,
+  env: DocumentTarget,
   batch: Batch,
   params: ResolvedAddParams & { path: string },
   call: Call,
@@ -147,7 +134,7 @@ async function addFolder(
   // Written while the folder is walked. The writer handles this before the documents.
   const remembered = env.writer.rememberRoot({ collection: batch.collection, path: root });
   remembered.catch(() => {});
-  const known = knownFiles(env, batch, root);
+  const known = await env.questions.knownFiles(batch.collection, root);
   const batcher = new DocumentBatcher(env, batch, call, root);
   const unconditional = batch.tags.length > 0 || Object.keys(batch.metadata).length > 0 || batch.session !== undefined;
   let skipped = 0;
@@ -215,34 +202,6 @@ async function addFolder(
   };
 }
 
-function knownFiles(env: DocumentMover, batch: Batch, root: string): Map<string, KnownFile> {
-  const collection = collectionId(env.truth, batch.collection);
-  if (collection === undefined) return new Map();
-  const prefix = root.endsWith("/") ? root : `${root}/`;
-  const rows = env.truth.lists<[string, number, number, ...(number | null)[]]>(
-    `SELECT d.path, d.id, c.size, v.mode, v.mtime, d.inode, d.checked
-     FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content
-     WHERE d.collection = ? AND d.path >= ? AND d.path < ? AND d.state = 'live'`,
-    collection,
-    prefix,
-    `${prefix.slice(0, -1)}0`,
-  );
-  const known = new Map<string, KnownFile>();
-  for (const [path, id, size, mode = null, mtime = null, inode = null, checked = null] of rows) {
-    known.set(path, { id, size, mode, mtime, inode, checked });
-  }
-  return known;
-}
-
-/** Returns the content of a document, which can be unchanged even though its file's timestamps differ. */
-function knownContent(env: DocumentMover, { id }: KnownFile) {
-  return env.truth.one<{ hash: Uint8Array; type: ContentType; title: string | null }>(
-    `SELECT d.title, c.hash, c.type
-     FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content WHERE d.id = ?`,
-    id,
-  );
-}
-
 function isUnchanged(before: KnownFile, now: { mode: number; mtimeUs: number; inode: number }, size: number): boolean {
   return (
     before.size === size &&
@@ -256,7 +215,7 @@ function isUnchanged(before: KnownFile, now: { mode: number; mtimeUs: number; in
 
 /** Reads one file and adds it to the batch. */
 export async function takeFile(
-  env: DocumentMover,
+  env: DocumentTarget,
   batcher: DocumentBatcher,
   target: { path: string; source?: string; size: number; known: KnownFile | undefined; isNamed?: boolean },
   call: Call,
@@ -264,19 +223,19 @@ export async function takeFile(
   const { path, source = path } = target;
   // A file found in a folder was checked: another file must not take its place through a link.
   const followLinks = target.source === undefined;
-  const isStored = (hash: string) => hasChunk(env.truth, hash);
+  const { isStored } = env.questions;
   const place = { path, root: batcher.root ?? dirname(path) };
   if (target.size > WHOLE_FILE_BYTES) {
     const { file, content, newBytes } = await uploadLargeFile(env, source, { isStored, call, followLinks });
     await batcher.addUploaded({ ...place, title: undefined, file }, content, newBytes);
     return content;
   }
-  const known = target.known === undefined ? undefined : knownContent(env, target.known);
+  const known = target.known === undefined ? undefined : await env.questions.knownContent(target.known.id);
   const { file, prepared, size, hash } = readSmallFile(source, {
     isStored,
     followLinks,
     refuseKeys: target.source !== undefined && target.isNamed !== true,
-    known: known === undefined ? undefined : hexOf(known.hash),
+    known: known?.hash,
   });
   if (prepared === undefined && known !== undefined) {
     await batcher.addKnown({ ...place, title: known.title ?? undefined, file }, { hash, size, type: known.type });
@@ -296,7 +255,7 @@ export async function takeFile(
  * Marks documents of this folder as removed if their files were not found, except those that the call did not check.
  */
 async function removeMissing(
-  env: DocumentMover,
+  env: DocumentTarget,
   batch: Batch,
   found: { known: ReadonlyMap<string, KnownFile>; unread: ReadonlySet<string> },
   params: ResolvedAddParams,
@@ -324,8 +283,14 @@ function isAtOrBelow(path: string, places: ReadonlySet<string>): boolean {
   return false;
 }
 
+/** Whether the store itself failed, not a file. */
+export function isStoreFailure(error: unknown): boolean {
+  if (!isTrunklineError(error)) return false;
+  return error.code === "STORE_UNAVAILABLE" || error.data?.sqlite !== undefined;
+}
+
 /** Whether an error ends the whole call, not just one file. */
 function isFatal(error: unknown): boolean {
   if (!isTrunklineError(error)) return false;
-  return error.code === "ABORTED" || error.code === "CLOSED" || error.data?.sqlite !== undefined;
+  return error.code === "ABORTED" || error.code === "CLOSED" || isStoreFailure(error);
 }

@@ -9,6 +9,7 @@ import { findSnapshot, requireCollection } from "../engine/sqlite/filters.js";
 import { documentsNamed } from "../engine/sqlite/find-document.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
+import { compare, type Tree } from "./compare-trees.js";
 
 interface Side {
   readonly collection: number;
@@ -35,9 +36,6 @@ export function diff(
     return from.collection === to.collection ? changesBetween(truth, from, to) : compareTrees(truth, from, to);
   });
 }
-
-/** Path to content, for everything that can differ. */
-type Tree = Map<string, number>;
 
 /**
  * Compares two states of a collection. Only documents with a version that began or ended in between can differ, so the
@@ -91,29 +89,6 @@ function contentAt(truth: Db, document: number, seq: number): number | undefined
     seq,
     seq,
   )?.content;
-}
-
-/** Compares two trees. A removed path and an added path with the same content count as a rename. */
-export function compare(before: Tree, after: Tree): DiffResult {
-  const modified = [...after].filter(([path, content]) => before.has(path) && before.get(path) !== content);
-  const added = new Map([...after].filter(([path]) => !before.has(path)));
-  const removed = new Map([...before].filter(([path]) => !after.has(path)));
-  const byContent = new Map<number, string[]>();
-  for (const [path, content] of removed) byContent.set(content, [...(byContent.get(content) ?? []), path]);
-  const renamed: { from: string; to: string }[] = [];
-  for (const [path, content] of [...added].sort()) {
-    const source = byContent.get(content)?.shift();
-    if (source === undefined) continue;
-    renamed.push({ from: source, to: path });
-    added.delete(path);
-    removed.delete(source);
-  }
-  return {
-    added: [...added.keys()].sort(),
-    removed: [...removed.keys()].sort(),
-    modified: modified.map(([path]) => path).sort(),
-    renamed,
-  };
 }
 
 function documentDiff(

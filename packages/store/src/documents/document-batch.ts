@@ -3,9 +3,9 @@
 import type { PreparedContent } from "../engine/content/prepare.js";
 import type { ContentType } from "../engine/content/text.js";
 import type { Call } from "../engine/threads/rpc.js";
-import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import { ChunkPacker, type IncomingContent, type IncomingDocument } from "../engine/writing/incoming.js";
 import type { AddedDocuments } from "../engine/writing/store-content.js";
+import type { DocumentTarget } from "./document-target.js";
 
 /** Settings shared by all documents of a call. */
 export interface Batch {
@@ -37,7 +37,7 @@ const BATCH_BYTES = 4 * 1024 * 1024;
 /** Sends documents to the writer in batches; at most two are in flight. */
 export class DocumentBatcher {
   readonly root: string | undefined;
-  readonly #env: MoveEnvironment;
+  readonly #env: Pick<DocumentTarget, "writer">;
   readonly #batch: Batch;
   readonly #call: Call;
   #waiting: Waiting[] = [];
@@ -47,7 +47,7 @@ export class DocumentBatcher {
   #failure: { error: unknown } | undefined;
   #totals = { offered: 0, added: 0, changed: 0, newBytes: 0 };
 
-  constructor(env: MoveEnvironment, batch: Batch, call: Call, root?: string) {
+  constructor(env: Pick<DocumentTarget, "writer">, batch: Batch, call: Call, root?: string) {
     this.#env = env;
     this.#batch = batch;
     this.#call = call;

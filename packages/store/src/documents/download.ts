@@ -9,6 +9,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -20,11 +21,10 @@ import { formatMs, parseContentId, startDeadline, TrunklineError } from "@trunkl
 import { isPublicAddress } from "@trunkline/core/network";
 import type { DownloadParams, DownloadResult } from "../contract/index.js";
 import { metadataObject, tagList, wholeNumber } from "../contract/params.js";
-import { hasChunk } from "../engine/sqlite/contents.js";
-import { PARTIAL_FOLDER } from "../engine/sqlite/schema.js";
 import type { Call } from "../engine/threads/rpc.js";
-import type { MoveEnvironment } from "../engine/threads/thread-context.js";
+import { RESULTS_KEPT_MS } from "../engine/writing/store-content.js";
 import { DocumentBatcher } from "./document-batch.js";
+import type { DocumentTarget } from "./document-target.js";
 import { readSmallFile, uploadLargeFile, WHOLE_FILE_BYTES } from "./file-content.js";
 import { connectionError, type FetchAnswer, fetchChecked } from "./net/fetch.js";
 
@@ -34,6 +34,8 @@ export interface ResolvedDownloadParams extends DownloadParams {
   readonly session?: string | undefined;
 }
 
+/** Unfinished downloads, in the store's folder. */
+const PARTIAL_FOLDER = "partial";
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** A server can send without end, and a model may have chosen it. */
 const DEFAULT_MAX_BYTES = 1_000_000_000;
@@ -44,8 +46,8 @@ interface Partial {
 }
 
 /** `download`. `timeout_ms` limits how long the server can stay silent. */
-export async function download(
-  env: MoveEnvironment,
+export async function downloadTo(
+  env: DocumentTarget,
   params: ResolvedDownloadParams,
   call: Call,
 ): Promise<DownloadResult> {
@@ -230,12 +232,12 @@ async function hashOf(path: string): Promise<string> {
 }
 
 async function storeFile(
-  env: MoveEnvironment,
+  env: DocumentTarget,
   { partial, url, contentType }: { partial: Partial; url: string; contentType: string | undefined },
   params: ResolvedDownloadParams,
   call: Call,
 ): Promise<{ hash: string; path: string; size: number; newBytes: number }> {
-  const isStored = (hash: string) => hasChunk(env.truth, hash);
+  const { isStored } = env.questions;
   const batch = {
     collection: params.collection ?? "default",
     tags: tagList(params.tags),
@@ -266,4 +268,17 @@ async function storeFile(
   }
   const { newBytes } = await batcher.finish();
   return { hash, path: params.url, size, newBytes: newBytes };
+}
+
+/** Removes interrupted downloads that were never resumed. */
+export function removeOldPartials(folder: string, now: number): void {
+  const partials = join(folder, PARTIAL_FOLDER);
+  // Never a link: what is behind it is not ours to remove.
+  if (lstatSync(partials, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  for (const name of readdirSync(partials)) {
+    if (!/^[0-9a-f]{32}\.(?:part|json)$/.test(name)) continue;
+    const path = join(partials, name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && stats.mtimeMs < now - RESULTS_KEPT_MS) rmSync(path, { force: true });
+  }
 }

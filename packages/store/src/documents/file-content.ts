@@ -14,8 +14,8 @@ import {
 import { contentTypeOf } from "../engine/content/text.js";
 import type { FileFacts } from "../engine/sqlite/documents.js";
 import type { Call } from "../engine/threads/rpc.js";
-import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import { ChunkPacker, type IncomingContent, type PackedChunk } from "../engine/writing/incoming.js";
+import type { DocumentTarget } from "./document-target.js";
 
 /** Files up to this size are read at once and stored in one transaction with others. */
 export const WHOLE_FILE_BYTES = 8 * 1024 * 1024;
@@ -82,7 +82,7 @@ interface UploadOptions {
 
 /** Reads a large file in parts and uploads its chunks in advance. */
 export async function uploadLargeFile(
-  env: MoveEnvironment,
+  env: Pick<DocumentTarget, "writer">,
   path: string,
   options: UploadOptions,
 ): Promise<{ file: FileFacts; content: IncomingContent; newBytes: number }> {
@@ -116,7 +116,7 @@ function* fileParts(fd: number, limit: number): Generator<Uint8Array> {
 
 /** Splits a byte stream into chunks and sends them under one upload. */
 async function uploadStream(
-  env: MoveEnvironment,
+  env: Pick<DocumentTarget, "writer">,
   parts: Iterable<Uint8Array>,
   { isStored, call, onBytes }: UploadOptions & { onBytes: (bytes: number) => void },
 ): Promise<{ content: IncomingContent; newBytes: number }> {

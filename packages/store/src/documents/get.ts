@@ -1,8 +1,14 @@
 import { type FileLimits, TrunklineError } from "@trunkline/core";
 import type { GetParams, GetResult, VersionInfo } from "../contract/index.js";
-import { parseRange, wholeNumber } from "../contract/params.js";
-import { decodeText } from "../engine/content/text.js";
-import { type ContentRow, hexOf, readContent, readRange, resolveContent } from "../engine/sqlite/contents.js";
+import { wholeNumber } from "../contract/params.js";
+import {
+  type ContentRow,
+  hexOf,
+  readChunks,
+  readContent,
+  readRange,
+  resolveContent,
+} from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { type DocumentRow, metadataOf, tagsOf, type VersionRow } from "../engine/sqlite/documents.js";
 import { requireCollection } from "../engine/sqlite/filters.js";
@@ -11,6 +17,7 @@ import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { relatedTo } from "../graph/graph-query.js";
 import { findSymbol, symbolSource } from "../graph/symbol.js";
+import { neededBytes, partOf, requireWhole } from "./get-parts.js";
 import { writeOutput } from "./write-output.js";
 
 /** Parameters of `get`, plus the path resolved to an absolute one. */
@@ -50,12 +57,17 @@ function getPart(env: ReadEnvironment, params: ResolvedGetParams, call: Call): G
   return truth.reading(() => {
     const { document, content, version } = locate(truth, params);
     requireWhole(params);
-    const contentPart = partOf(truth, content, params, call);
+    const needed = neededBytes(params, content);
+    const read = needed === undefined ? undefined : readPart(truth, content, needed, call);
+    const contentPart = read === undefined ? {} : partOf(read, params, content.type);
     const output =
       params.outputPath === undefined
         ? {}
         : {
-            outputPath: writeOutput(truth, content, { path: params.outputPath, limits: params.limits, call }),
+            outputPath: writeOutput(() => readChunks(truth, content, call.check), {
+              path: params.outputPath,
+              limits: params.limits,
+            }),
           };
     if (document === undefined) {
       return { ...contentFields(content), versions: [], ...contentPart, ...output };
@@ -88,13 +100,10 @@ function getPart(env: ReadEnvironment, params: ResolvedGetParams, call: Call): G
   });
 }
 
-function requireWhole({ outputPath, lines, bytes }: ResolvedGetParams): void {
-  if (outputPath === undefined || (lines ?? bytes) === undefined) return;
-  throw new TrunklineError(
-    "INVALID_ARGUMENT",
-    "outputPath writes the whole content and cannot be combined with lines, bytes or symbol.",
-    { data: { parameter: "outputPath" } },
-  );
+function readPart(truth: Db, content: ContentRow, range: { start: number; end: number }, call: Call): Uint8Array {
+  return range.start === 0 && range.end === content.size
+    ? readContent(truth, content, call.check)
+    : readRange(truth, content, range);
 }
 
 interface Located {
@@ -190,52 +199,4 @@ function versionsOf(truth: Db, document: number): VersionInfo[] {
     size: row.size,
     added: new Date(row.added).toISOString(),
   }));
-}
-
-function partOf(
-  truth: Db,
-  content: ContentRow,
-  { includeContent, lines, bytes }: GetParams,
-  call: Call,
-): Pick<GetResult, "content" | "encoding" | "lines" | "bytes"> {
-  if (lines !== undefined && bytes !== undefined) {
-    throw new TrunklineError("INVALID_ARGUMENT", "lines and bytes cannot be combined.");
-  }
-  if (bytes !== undefined) {
-    const { from, to } = parseRange(bytes, { name: "bytes", first: 0 });
-    const part = readRange(truth, content, { start: from, end: to + 1 });
-    return { ...encoded(part, content.type), bytes: { from, to: from + part.length - 1 } };
-  }
-  if (lines !== undefined) {
-    if (content.type === "binary") {
-      throw new TrunklineError("INVALID_ARGUMENT", "Binary content has no lines.", { hint: "Use `bytes` instead." });
-    }
-    const { from, to } = parseRange(lines, { name: "lines", first: 1 });
-    return lineRange(decodeText(readContent(truth, content, call.check)), from, to);
-  }
-  return includeContent ? encoded(readContent(truth, content, call.check), content.type) : {};
-}
-
-/** Returns a range of lines. Counts lines as editors do: a last line without a newline counts too. */
-export function lineRange(text: string, from: number, to: number): Pick<GetResult, "content" | "encoding" | "lines"> {
-  let line = 1;
-  let start = from === 1 ? 0 : -1;
-  let end = -1;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
-    if (line === to) end = at + 1;
-    line++;
-    if (line === from) start = at + 1;
-  }
-  const total = text === "" ? 0 : text.endsWith("\n") ? line - 1 : line;
-  const part = start === -1 ? "" : text.slice(start, end === -1 ? undefined : end);
-  return { content: part, encoding: "utf-8", lines: { from, to: Math.min(to, total), total } };
-}
-
-/** Returns text as text if that loses nothing, otherwise as base64. */
-function encoded(bytes: Uint8Array, type: "text" | "binary"): Pick<GetResult, "content" | "encoding"> {
-  if (type === "text") {
-    const text = decodeText(bytes);
-    if (!text.includes("\ufffd")) return { content: text, encoding: "utf-8" };
-  }
-  return { content: Buffer.from(bytes).toString("base64"), encoding: "base64" };
 }

@@ -6,22 +6,28 @@ import { type FileLimits, isSensitiveToWrite, isWithin, realPathOf, TrunklineErr
 import type { RestoreParams, RestoreResult } from "../contract/index.js";
 import { compileGlobs } from "../engine/files/glob.js";
 import { Guard, type GuardedPaths, requireUnmoved } from "../engine/files/guard.js";
-import { type ContentRow, findContent, hexOf, readChunks } from "../engine/sqlite/contents.js";
-import type { Db } from "../engine/sqlite/database.js";
-import { selectDocuments } from "../engine/sqlite/filters.js";
 import type { Call } from "../engine/threads/rpc.js";
-import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { OutputFolder } from "./output-folder.js";
 
-interface RestoredRow {
+/** A document to restore. */
+export interface RestoredDocument {
   readonly path: string;
   readonly root: string | null;
   readonly mode: number | null;
   readonly mtime: number | null;
-  readonly content: number;
-  readonly hash: Uint8Array;
+  readonly hash: string;
   readonly size: number;
-  readonly type: "text" | "binary";
+}
+
+/** Where the contents come from. */
+export interface RestoreSource<D extends RestoredDocument> {
+  /** The store's own folder, which is never written to. */
+  readonly folder: string;
+  readonly documents: readonly D[];
+  /** Reads a content, verified. */
+  open(document: D): Iterable<Uint8Array> | Promise<Iterable<Uint8Array>>;
+  /** Whether the store has the content with this hash. */
+  has(hash: string): boolean | Promise<boolean>;
 }
 
 /** Parameters of `restore` as the reader receives them: the folder is absolute. */
@@ -39,10 +45,19 @@ const TURN_MS = 20;
 /** A larger file is not hashed to find out whether the store has it. */
 const MOST_HASHED_BYTES = 16 * 1024 * 1024;
 
-export async function restore(env: ReadEnvironment, params: ResolvedRestoreParams, call: Call): Promise<RestoreResult> {
-  const { truth } = env;
+/** Throws unless the parameters say what to restore. */
+export function requireRestorable(params: RestoreParams): void {
+  if (params.collection !== undefined || params.snapshotId !== undefined) return;
+  throw new TrunklineError("INVALID_ARGUMENT", "restore needs a collection or a snapshot_id.");
+}
+
+export async function restoreFrom<D extends RestoredDocument>(
+  source: RestoreSource<D>,
+  params: ResolvedRestoreParams,
+  call: Call,
+): Promise<RestoreResult> {
   const { limits } = params;
-  const rows = documentsOf(truth, params);
+  const rows = source.documents;
   const included = params.includePatterns?.length ? compileGlobs(params.includePatterns) : () => true;
   const excluded = compileGlobs(params.excludePatterns);
   const conflicts: { path: string; reason: string }[] = [];
@@ -55,7 +70,7 @@ export async function restore(env: ReadEnvironment, params: ResolvedRestoreParam
   let turnEndsAt = Date.now() + TURN_MS;
   try {
     const { guarded } = params;
-    const guard = new Guard({ ...guarded, unwritable: [...(guarded.unwritable ?? []), env.folder] });
+    const guard = new Guard({ ...guarded, unwritable: [...(guarded.unwritable ?? []), source.folder] });
     const folder = output?.realPath ?? realPathOf(params.outputDirectory);
     requireSamePlace(folder);
     const approved = limits?.approved === undefined ? undefined : new Set(limits.approved);
@@ -71,16 +86,23 @@ export async function restore(env: ReadEnvironment, params: ResolvedRestoreParam
         skipped++;
         continue;
       }
+      const refused = guard.refusal(target, folder);
+      if (refused !== undefined) {
+        conflicts.push({ path: target, reason: refused });
+        continue;
+      }
+      const stored = await storedThere(source, path, params);
       const isObeyed = limits !== undefined && approved === undefined && isObeyedAt(path, folder, limits);
       const refusal = (existing: string | undefined) => {
         const there = existing === undefined ? undefined : existingHash(existing, row, params);
-        if (there === hexOf(row.hash)) return "same";
+        if (there === row.hash) return "same";
         if (existing !== undefined && !params.overwrite) return "a different file exists there";
         if (isObeyed) return OBEYED;
         if (limits === undefined || approved !== undefined || there === undefined) return undefined;
-        return findContent(truth, there) === undefined ? UNSAVED : undefined;
+        return there === stored ? undefined : UNSAVED;
       };
-      const outcome = guard.refusal(target, folder) ?? place(truth, row, { target, output, params, refusal, call });
+      const chunks = output === undefined ? [] : await source.open(row);
+      const outcome = place(row, { target, output, params, refusal, chunks, stored });
       if (outcome === "restored") paths.push(target);
       else if (outcome === "same") skipped++;
       else conflicts.push({ path: target, reason: outcome });
@@ -105,18 +127,6 @@ export async function restore(env: ReadEnvironment, params: ResolvedRestoreParam
 /** Whether other programs would execute or obey a file at this path. */
 function isObeyedAt(path: string, folder: string, { outputRoot = folder, obeyed = [] }: FileLimits): boolean {
   return isSensitiveToWrite(relative(outputRoot, path)) || obeyed.some((hooks) => isWithin(path, hooks));
-}
-
-function documentsOf(truth: Db, params: RestoreParams): RestoredRow[] {
-  if (params.collection === undefined && params.snapshotId === undefined) {
-    throw new TrunklineError("INVALID_ARGUMENT", "restore needs a collection or a snapshot_id.");
-  }
-  const selection = selectDocuments(truth, { collection: params.collection, snapshot: params.snapshotId });
-  return truth.all<RestoredRow>(
-    `SELECT d.path, d.root, v.mode, v.mtime, c.id AS content, c.hash, c.size, c.type FROM ${selection.from}
-     WHERE ${selection.where} ORDER BY d.path`,
-    ...selection.values,
-  );
 }
 
 /** Returns the target of each document. Roots are stripped; if two targets collide, the root names keep them apart. */
@@ -160,23 +170,23 @@ function safeRelative(path: string): string | undefined {
 }
 
 function place(
-  truth: Db,
-  row: RestoredRow,
+  row: RestoredDocument,
   {
     target,
     output,
     params,
     refusal,
-    call,
+    chunks,
+    stored,
   }: {
     target: string;
     output: OutputFolder | undefined;
     params: RestoreParams;
     refusal: (existing: string | undefined) => string | undefined;
-    call: Call;
+    chunks: Iterable<Uint8Array>;
+    stored: string | undefined;
   },
 ): "restored" | "same" | (string & {}) {
-  const content: ContentRow = { id: row.content, hash: row.hash, size: row.size, type: row.type };
   if (output === undefined) {
     const path = `${params.outputDirectory}/${target}`;
     const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -188,15 +198,26 @@ function place(
     mode: row.mode ?? 0o644,
     mtimeUs: row.mtime ?? undefined,
     refusal,
-    chunks: () => readChunks(truth, content, call.check),
+    chunks: () => chunks,
     // Like cp, does not wait for the disk: what is restored is still in the store. But a file that is replaced may be the
     // only copy of its content, and must not be lost in a power cut.
-    flush: (existing) => existing !== undefined && !isStored(truth, existing),
+    flush: (existing) => existing !== undefined && (stored === undefined || hashOf(existing) !== stored),
   });
 }
 
-function isStored(truth: Db, path: string): boolean {
-  return lstatSync(path).size <= MOST_HASHED_BYTES && findContent(truth, hashOf(path)) !== undefined;
+/**
+ * Returns the hash of the file that is there, if the store has its content and the file may be replaced. A file that
+ * takes its place later has another hash, and counts as not stored.
+ */
+async function storedThere(
+  source: Pick<RestoreSource<RestoredDocument>, "has">,
+  path: string,
+  { overwrite, limits }: ResolvedRestoreParams,
+): Promise<string | undefined> {
+  const stats = overwrite ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
+  if (stats?.isFile() !== true || (limits === undefined && stats.size > MOST_HASHED_BYTES)) return undefined;
+  const hash = hashOf(path);
+  return (await source.has(hash)) ? hash : undefined;
 }
 
 function hashOf(path: string): string {
@@ -204,7 +225,7 @@ function hashOf(path: string): string {
 }
 
 /** Returns the hash of an existing file; empty if its size shows that it differs and nothing else depends on it. */
-function existingHash(path: string, { size }: RestoredRow, { limits, overwrite }: ResolvedRestoreParams): string {
+function existingHash(path: string, { size }: RestoredDocument, { limits, overwrite }: ResolvedRestoreParams): string {
   const isHashNeeded = limits !== undefined && overwrite === true;
   if (!isHashNeeded && lstatSync(path).size !== size) return "";
   return hashOf(path);

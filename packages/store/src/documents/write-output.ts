@@ -3,9 +3,6 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { type FileLimits, isFolderSync, realPathOf, TrunklineError } from "@trunkline/core";
 import { requireUnmoved } from "../engine/files/guard.js";
-import { type ContentRow, readChunks } from "../engine/sqlite/contents.js";
-import type { Db } from "../engine/sqlite/database.js";
-import type { Call } from "../engine/threads/rpc.js";
 import { OutputFolder } from "./output-folder.js";
 
 /**
@@ -13,9 +10,8 @@ import { OutputFolder } from "./output-folder.js";
  * creates a new file: nothing that exists is replaced, and no link below the folder that was checked is followed.
  */
 export function writeOutput(
-  db: Db,
-  content: ContentRow,
-  { path, limits, call }: { path: string; limits: FileLimits | undefined; call: Call },
+  chunks: () => Iterable<Uint8Array>,
+  { path, limits }: { path: string; limits: FileLimits | undefined },
 ): string {
   const wanted = resolve(path);
   const target = join(realPathOf(dirname(wanted)), basename(wanted));
@@ -29,7 +25,7 @@ export function writeOutput(
     const outcome = folder.write(relative(existing, target).split(sep).join("/"), {
       overwrite,
       refusal: (there) => (there !== undefined && !overwrite ? EXISTS : undefined),
-      chunks: () => readChunks(db, content, call.check),
+      chunks,
     });
     if (outcome === "restored") return target;
     if (outcome === "a part of its path is not a folder") throw refusal(`${dirname(target)} is not a folder.`);

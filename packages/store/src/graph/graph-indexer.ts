@@ -1,12 +1,10 @@
 // The code graph on disk. Each live document stores what its own text says. Edges between documents are resolved from
 // that afterwards, for every new document and every document that depends on one that was added, changed or removed.
 // Both are stored in one piece per document; `graph_terms` finds the documents.
-import { type GeneratedKind, generatedKindOf } from "../engine/content/generated.js";
-import type { IndexText } from "../engine/content/text.js";
 import type { IndexEntry, Indexer } from "../engine/indexing/indexer.js";
 import { bytesOf } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
-import { baseNameOf } from "../engine/sqlite/documents.js";
+import { graphOf, isGraphText } from "./document-graph.js";
 import { decodeFacts, decodeLinks, encodeFacts, encodeLinks, type FileLinks } from "./file-codec.js";
 import {
   dependsTerm,
@@ -17,21 +15,7 @@ import {
   termsOfFacts,
   termsOfLinks,
 } from "./file-terms.js";
-import {
-  type Affected,
-  affectedBy,
-  DEFAULT_MAX_LENGTH,
-  extractGraph,
-  type FileFacts,
-  type FileGraph,
-  type GraphSource,
-  isConfigPath,
-  languageOf,
-  resolveFile,
-} from "./index.js";
-
-/** UTF-8 needs at most three bytes per UTF-16 unit, so anything longer is certainly too long to parse. */
-const LARGEST_READ = DEFAULT_MAX_LENGTH * 3;
+import { type Affected, affectedBy, type FileFacts, type FileGraph, type GraphSource, resolveFile } from "./index.js";
 
 /** A row of `graph_files`. */
 export interface FileRow {
@@ -61,7 +45,7 @@ export const graphIndexer: Indexer = {
       CREATE TABLE IF NOT EXISTS graph_pending (file INTEGER PRIMARY KEY);`);
   },
   wantsText(entry) {
-    return entry.size <= LARGEST_READ && saysSomething(entry.path);
+    return isGraphText(entry);
   },
   async prepare(entry, text) {
     return madeOf(await graphOf(entry, text));
@@ -99,34 +83,6 @@ export const graphIndexer: Indexer = {
     ];
   },
 };
-
-/** Whether a file with this name can contribute to the graph. A file without an extension may be a script. */
-function saysSomething(path: string): boolean {
-  return languageOf(path) !== undefined || isConfigPath(path) || !baseNameOf(path).includes(".");
-}
-
-/**
- * Builds a document's graph. Every document is a node, so links to images and imports of data resolve; most contribute
- * nothing else.
- */
-async function graphOf(entry: IndexEntry, text: IndexText | undefined): Promise<FileGraph> {
-  const kind = text === undefined || isConfigPath(entry.path) ? undefined : generatedKindOf(entry.path, text.body);
-  const graph = await extractGraph({ path: entry.path, text: kind === undefined ? (text?.body ?? "") : "" });
-  if (kind !== undefined) return { ...graph, incomplete: { reason: "generated", message: unparsedMessage(kind) } };
-  if (entry.size <= LARGEST_READ || !saysSomething(entry.path)) return graph;
-  return { ...graph, incomplete: { reason: "size", message: `It has ${entry.size} bytes and was not parsed.` } };
-}
-
-function unparsedMessage(kind: GeneratedKind): string {
-  const what: Readonly<Record<GeneratedKind, string>> = {
-    minified: "minified code",
-    generated: "generated code",
-    sourceMap: "a source map",
-    lock: "a lock file",
-    data: "data",
-  };
-  return `It is ${what[kind]} and was not parsed.`;
-}
 
 /**
  * Marks a document as gone: it was removed, or a new version is on its way. Which of the two becomes clear once

@@ -1,10 +1,8 @@
 // `gc`: removes unreferenced data, in steps short enough for others to read and write in between.
-import { lstatSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import type { GcResult } from "../contract/index.js";
+import { removeOldPartials } from "../documents/download.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { type DocumentRow, hideDocument } from "../engine/sqlite/documents.js";
-import { PARTIAL_FOLDER } from "../engine/sqlite/schema.js";
 import { IS_RESULTS } from "../engine/sqlite/visibility.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { Databases, MoveEnvironment } from "../engine/threads/thread-context.js";
@@ -161,17 +159,4 @@ function nextWindow(truth: Db, table: "contents" | "chunks", state: GcState): Gc
   const { last } = truth.one<{ last: number | null }>(`SELECT max(id) AS last FROM ${table}`);
   const after = state.after + WINDOW;
   return last === null || after >= last ? nextPhase(state) : { ...state, after };
-}
-
-/** Removes interrupted downloads that were never resumed. */
-function removeOldPartials(folder: string, now: number): void {
-  const partials = join(folder, PARTIAL_FOLDER);
-  // Never a link: what is behind it is not ours to remove.
-  if (lstatSync(partials, { throwIfNoEntry: false })?.isDirectory() !== true) return;
-  for (const name of readdirSync(partials)) {
-    if (!/^[0-9a-f]{32}\.(?:part|json)$/.test(name)) continue;
-    const path = join(partials, name);
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    if (stats !== undefined && stats.mtimeMs < now - RESULTS_KEPT_MS) rmSync(path, { force: true });
-  }
 }

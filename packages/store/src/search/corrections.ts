@@ -1,9 +1,8 @@
 // Corrects typos: replaces words that are missing or very rare with the most similar word in the documents.
 import { splitIdentifier } from "../engine/content/text.js";
-import type { Db } from "../engine/sqlite/database.js";
 import { editDistance } from "./edit-distance.js";
-import { foldWord, gramTerms } from "./fuzzy-indexer.js";
-import { ftsWord, type Term } from "./terms.js";
+import { foldWord, gramTerms } from "./fuzzy-words.js";
+import type { Term } from "./terms.js";
 
 /** One corrected word, for the result. */
 export interface Correction {
@@ -12,9 +11,17 @@ export interface Correction {
   readonly similarity: number;
 }
 
+/** The words of an index. */
+export interface WordSource {
+  /** Counts the texts that have a word, or all parts of a compound one, up to `most`. */
+  textsWith(word: string, most: number): number;
+  /** Returns the {@link MOST_CANDIDATES} words that share most of these trigrams; among equals, the oldest. */
+  wordsLike(grams: readonly string[]): readonly string[];
+}
+
 const SHORTEST_TYPO = 4;
 const MOST_EDITS = 2;
-const MOST_CANDIDATES = 200;
+export const MOST_CANDIDATES = 200;
 /** A word in at most this many rows can be a typo that someone else also made … */
 const HARDLY_ANY = 2;
 /** … if a word one edit away is this many times more frequent. */
@@ -23,13 +30,13 @@ const COUNTED_ROWS = 1000;
 
 /** Turns words into terms, with corrections if `similarity` (0 to 1) allows them. */
 export function correctTerms(
-  index: Db,
+  source: WordSource,
   words: readonly string[],
   similarity: number,
 ): { terms: Term[]; corrections: Correction[] } {
   const corrections: Correction[] = [];
   const terms = words.map((word): Term => {
-    const found = correctWord(index, word, similarity);
+    const found = correctWord(source, word, similarity);
     if (found === undefined) return { word };
     corrections.push({ from: word, to: found.to, similarity: Number(found.similarity.toFixed(3)) });
     return { word, corrected: found.to, unknown: found.unknown };
@@ -43,23 +50,23 @@ interface Found {
   readonly unknown: boolean;
 }
 
-function correctWord(index: Db, word: string, similarity: number): Found | undefined {
+function correctWord(source: WordSource, word: string, similarity: number): Found | undefined {
   if (word.length < SHORTEST_TYPO || /^[\d_]+$/.test(word)) return undefined;
-  const rows = rowsWith(index, ftsWord(word), HARDLY_ANY + 1);
+  const rows = source.textsWith(word, HARDLY_ANY + 1);
   if (rows > HARDLY_ANY) return undefined;
-  const whole = likest(index, foldWord(word.replaceAll("_", "")), { similarity, rows });
+  const whole = likest(source, foldWord(word.replaceAll("_", "")), { similarity, rows });
   if (whole !== undefined) return { ...whole, unknown: rows === 0 };
-  return rows === 0 ? correctIdentifier(index, word, similarity) : undefined;
+  return rows === 0 ? correctIdentifier(source, word, similarity) : undefined;
 }
 
 /** Corrects an unknown compound identifier part by part. */
-function correctIdentifier(index: Db, word: string, similarity: number): Found | undefined {
+function correctIdentifier(source: WordSource, word: string, similarity: number): Found | undefined {
   const parts = splitIdentifier(word);
   if (parts.length < 2) return undefined;
   let least = 1;
   const corrected = parts.map((part) => {
-    if (part.length < SHORTEST_TYPO || rowsWith(index, `"${part}"`, 1) > 0) return part;
-    const found = likest(index, foldWord(part), { similarity, rows: 0 });
+    if (part.length < SHORTEST_TYPO || source.textsWith(part, 1) > 0) return part;
+    const found = likest(source, foldWord(part), { similarity, rows: 0 });
     if (found === undefined) return part;
     least = Math.min(least, found.similarity);
     return found.to;
@@ -70,7 +77,7 @@ function correctIdentifier(index: Db, word: string, similarity: number): Found |
 
 /** Finds the most similar word in the documents; among equals, the most frequent. */
 function likest(
-  index: Db,
+  source: WordSource,
   word: string,
   { similarity, rows }: { similarity: number; rows: number },
 ): { to: string; similarity: number } | undefined {
@@ -78,21 +85,15 @@ function likest(
   const terms: string[] = [];
   for (let length = word.length - edits; length <= word.length + edits; length++)
     terms.push(...gramTerms(word, length));
-  const near = index
-    .all<{ word: string }>(
-      `SELECT w.word FROM (
-         SELECT g.doc AS word, count(*) AS shared FROM json_each(?) t CROSS JOIN word_gram_rows g ON g.term = t.value
-         GROUP BY g.doc ORDER BY shared DESC, g.doc LIMIT ${MOST_CANDIDATES}) best
-       JOIN words w ON w.id = best.word`,
-      JSON.stringify(terms),
-    )
-    .map((row) => ({ to: row.word, distance: editDistance(word, row.word, edits) }))
+  const near = source
+    .wordsLike(terms)
+    .map((to) => ({ to, distance: editDistance(word, to, edits) }))
     .filter(({ to, distance }) => distance > 0 && distance <= edits && alike(word, to, distance) >= similarity)
     .sort((a, b) => a.distance - b.distance || Number(b.to[0] === word[0]) - Number(a.to[0] === word[0]));
   let best: { to: string; distance: number; rows: number } | undefined;
   for (const candidate of near.slice(0, 20)) {
     if (best !== undefined && candidate.distance > best.distance) break;
-    const count = rowsWith(index, `"${candidate.to}"`, COUNTED_ROWS);
+    const count = source.textsWith(candidate.to, COUNTED_ROWS);
     const enough = rows === 0 ? 1 : rows * MUCH_MORE;
     if (count >= enough && count > (best?.rows ?? 0)) best = { ...candidate, rows: count };
   }
@@ -101,13 +102,4 @@ function likest(
 
 function alike(a: string, b: string, distance: number): number {
   return 1 - distance / Math.max(a.length, b.length);
-}
-
-/** Counts the rows of the keyword index that match the query, up to `most`. */
-function rowsWith(index: Db, query: string, most: number): number {
-  return index.one<{ n: number }>(
-    "SELECT count(*) AS n FROM (SELECT 1 FROM keyword WHERE keyword MATCH ? LIMIT ?)",
-    query,
-    most,
-  ).n;
 }

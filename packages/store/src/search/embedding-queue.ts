@@ -6,22 +6,11 @@ import { describeEntry, readIndexText } from "../engine/indexing/catch-up.js";
 import { hasIndexedText } from "../engine/indexing/indexer.js";
 import type { Db } from "../engine/sqlite/database.js";
 import type { Call } from "../engine/threads/rpc.js";
+import type { EmbeddingStep, WaitingText } from "./embedding-step.js";
 import { noteCutting, noteRecut, recutRange } from "./passage-recut.js";
+import { type Passage, passagesOf } from "./passages.js";
 import { signsOf, vectorBytes } from "./vector-math.js";
-import { type EmbedderRow, embedderRow, type Passage, passagesOf } from "./vectors-indexer.js";
-
-/** A text for which the model has no vector yet. */
-export interface WaitingText {
-  readonly hash: string;
-  readonly text: string;
-}
-
-/** The model's next step. Pass `through` back with the vectors. */
-export interface EmbeddingStep {
-  readonly texts: readonly WaitingText[];
-  readonly through: number;
-  readonly done: boolean;
-}
+import { type EmbedderRow, embedderRow } from "./vectors-indexer.js";
 
 const ENTRIES_PER_LOOK = 64;
 const FORGOTTEN_AFTER_MS = 24 * 60 * 60 * 1000;

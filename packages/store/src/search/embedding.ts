@@ -1,8 +1,8 @@
 // The caller's side of embedding: the model runs in the caller's process, next to the write path. It embeds texts from
 // the index in small steps, with queries in between.
 import { type Embedder, type Logger, messageOf } from "@trunkline/core";
-import type { Remotes } from "../engine/threads/rpc.js";
-import type { keepVectors, nextTexts } from "./embedding-queue.js";
+import type { RpcOptions } from "../engine/threads/rpc.js";
+import type { EmbeddingStep } from "./embedding-step.js";
 
 const TEXTS_PER_STEP = 32;
 const RETRY_MS = 30_000;
@@ -16,11 +16,22 @@ export type QueryVector =
   | { readonly model: string; readonly vector: Float32Array; readonly follows: boolean }
   | { readonly missing: string };
 
-type IndexerCalls = Remotes<{ nextTexts: typeof nextTexts; keepVectors: typeof keepVectors }>;
+/** Where texts come from and vectors go. */
+export interface EmbeddingQueue {
+  nextTexts(params: { model: string; dimensions: number; most: number }, options?: RpcOptions): Promise<EmbeddingStep>;
+  keepVectors(
+    params: {
+      model: string;
+      vectors: readonly { readonly hash: string; readonly vector: Float32Array }[];
+      through: number;
+    },
+    options?: RpcOptions,
+  ): Promise<void>;
+}
 
 /** Embeds the store's texts and queries. */
 export class Embedding {
-  readonly #indexer: IndexerCalls;
+  readonly #indexer: EmbeddingQueue;
   readonly #logger: Logger;
   readonly #follow: boolean;
   /** Answers queries. */
@@ -35,7 +46,7 @@ export class Embedding {
   readonly #queries = new Map<string, Float32Array>();
 
   /** `follow`: embeds new documents. A read-only store relies on other processes for its vectors. */
-  constructor(indexer: IndexerCalls, { logger, follow }: { logger: Logger; follow: boolean }) {
+  constructor(indexer: EmbeddingQueue, { logger, follow }: { logger: Logger; follow: boolean }) {
     this.#indexer = indexer;
     this.#logger = logger;
     this.#follow = follow;

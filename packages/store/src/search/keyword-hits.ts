@@ -1,28 +1,10 @@
-// Keyword ranking: BM25 over every document that has some of the words. The total counts all of them.
+// Keyword ranking over the FTS5 index.
 import type { Db } from "../engine/sqlite/database.js";
 import { type Demotion, NO_DEMOTION } from "./demotion.js";
-import { type Postings, wordsOf } from "./postings.js";
+import { hitsOf, type KeywordHits } from "./keyword-scores.js";
+import { wordsOf } from "./postings.js";
 import type { Scope } from "./search-scope.js";
 import { ftsTerm, isCompound, type Term, termShare } from "./terms.js";
-import { boundOfRank } from "./vector-math.js";
-
-/** An entry and its BM25 score after demotion, positive and unbounded. */
-interface KeywordHit {
-  readonly entry: number;
-  readonly score: number;
-}
-
-export interface KeywordHits {
-  /** Best first. */
-  readonly best: readonly KeywordHit[];
-  readonly total: number;
-  /** The BM25 score of any entry, before demotion; 0 if it has none of the words. */
-  scoreOf(entry: number): number;
-  /** The number of documents in the index, from which the rarity of words is computed. */
-  readonly documents: number;
-}
-/** A hit never has a zero score. */
-const LEAST_SCORE = 1e-6;
 
 /** Finds entries in the scope that have some of the terms. `most`: how many of the best to return. */
 export function keywordHits(
@@ -37,36 +19,9 @@ export function keywordHits(
 ): KeywordHits {
   const words = wordsOf(index);
   const asked = new Map(terms.map((term) => [ftsTerm(term), term]));
-  const scores = new Float32Array(scope.length);
-  for (const [query, term] of asked) {
-    const postings = words.postings(query, isCompound(term) ? undefined : term.word, check);
-    add(postings, { scores, scope, share: termShare(term) });
-  }
-  const ranked = demotion === NO_DEMOTION ? scores : scores.map((score, entry) => score * demotion.factorOf(entry));
-  return { ...collect(ranked, most), scoreOf: (entry) => scores[entry] ?? 0, documents: words.count };
-}
-
-function add(
-  { entries, scores }: Postings,
-  { scores: sums, scope, share }: { scores: Float32Array; scope: Scope; share: number },
-): void {
-  for (let at = 0; at < entries.length; at++) {
-    const entry = entries[at] as number;
-    if (scope[entry] !== 1) continue;
-    sums[entry] = (sums[entry] as number) + Math.max((scores[at] as number) * share, LEAST_SCORE);
-  }
-}
-
-function collect(scores: Float32Array, most: number): Pick<KeywordHits, "best" | "total"> {
-  const least = boundOfRank(scores, most, 0);
-  const best: KeywordHit[] = [];
-  let total = 0;
-  for (let entry = 0; entry < scores.length; entry++) {
-    const score = scores[entry] as number;
-    if (score <= 0) continue;
-    total++;
-    if (score >= least) best.push({ entry, score });
-  }
-  best.sort((a, b) => b.score - a.score || a.entry - b.entry);
-  return { best: best.slice(0, most), total };
+  const found = [...asked].map(([query, term]) => ({
+    postings: words.postings(query, isCompound(term) ? undefined : term.word, check),
+    share: termShare(term),
+  }));
+  return hitsOf(found, { scope, most, demotion, documents: words.count });
 }

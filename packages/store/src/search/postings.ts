@@ -5,14 +5,10 @@
 import { bm25WeightOfFts5 } from "@trunkline/core";
 import type { Db } from "../engine/sqlite/database.js";
 import { ABSENT, type Entries, entriesOf } from "./entry-states.js";
-import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "./keyword-indexer.js";
+import { KEYWORD_ROWS_PER_ENTRY } from "./keyword-indexer.js";
+import type { Postings } from "./keyword-scores.js";
+import { KEYWORD_WEIGHTS } from "./keyword-text.js";
 import { listedEntries, RANK_SCALE } from "./ranks-indexer.js";
-
-/** Entries that have a word, each once, and the word's BM25 score in each: positive and unbounded. */
-export interface Postings {
-  readonly entries: Int32Array;
-  readonly scores: Float32Array;
-}
 
 /** 8 bytes each: 32 MB. */
 const KEPT_POSTINGS = 4_000_000;

@@ -7,7 +7,8 @@ import { bm25WeightOfFts5 } from "@trunkline/core";
 import { numberReader, writeNumber } from "../engine/content/small-numbers.js";
 import type { Indexer } from "../engine/indexing/indexer.js";
 import type { Db } from "../engine/sqlite/database.js";
-import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "./keyword-indexer.js";
+import { KEYWORD_ROWS_PER_ENTRY } from "./keyword-indexer.js";
+import { KEYWORD_WEIGHTS } from "./keyword-text.js";
 
 /** A word in fewer texts than this is fast enough on demand. */
 const FREQUENT = 300;

@@ -1,13 +1,12 @@
-// Ranks a query: by words, by meaning, or by both.
+// Combines the hits of a query: by words, by meaning, or by both. Pure.
 import { boundedBm25 } from "@trunkline/core";
 import type { SearchParams, SearchResult } from "../contract/index.js";
-import type { Db } from "../engine/sqlite/database.js";
 import type { Demotion } from "./demotion.js";
 import type { QueryVector } from "./embedding.js";
 import { fuse, semanticPart } from "./fusion.js";
-import { type KeywordHits, keywordHits } from "./keyword-hits.js";
+import type { KeywordHits } from "./keyword-scores.js";
 import type { Scope } from "./search-scope.js";
-import { missingVectors, type SemanticHit, semanticHits } from "./semantic.js";
+import type { SemanticHit } from "./semantic-hit.js";
 import type { Term } from "./terms.js";
 
 export interface Hit {
@@ -27,7 +26,7 @@ export interface Ranking {
   readonly notice?: string | undefined;
 }
 
-interface RankQuery {
+export interface RankQuery {
   readonly query: string;
   readonly type: SearchParams["type"];
   readonly embedded: QueryVector | undefined;
@@ -41,7 +40,7 @@ interface RankQuery {
 }
 
 /** This many of the best keyword hits are always compared by meaning. */
-const COMPARED = 200;
+export const COMPARED = 200;
 /** This many semantic hits join the keyword hits. */
 const JOINING = 100;
 
@@ -55,34 +54,25 @@ const EMBEDDING =
 const EMBED_ELSEWHERE =
   "This store cannot be changed here: run `trunkline store search --type semantic <words>` once where it is writable.";
 
-export function rank(index: Db, query: RankQuery, check: () => void): Ranking {
-  const { embedded, type: asked = "hybrid" } = query;
-  // An empty query is somewhat similar to everything.
-  if (query.query.trim() === "") return { type: "keyword", hits: [], total: 0 };
-  const { terms, scope, demotion } = query;
-  const words = () => keywordHits(index, { terms, scope, demotion, most: Math.max(query.most, COMPARED) }, check);
-  if (asked === "keyword" || embedded === undefined || "missing" in embedded) {
-    const why = embedded !== undefined && "missing" in embedded ? embedded.missing : undefined;
-    const notice = asked === "keyword" ? undefined : `Searched by keyword: ${why ?? "the query was not embedded"}.`;
-    return { ...byWords(words(), query), notice };
-  }
-  const keyword = asked === "semantic" ? undefined : words();
-  const also = [...(keyword?.best.slice(0, COMPARED).map((hit) => hit.entry) ?? []), ...query.pinned];
-  const semantic = semanticHits(index, embedded, { scope, also, check });
-  if (semantic === undefined) {
-    const notice = `Searched by keyword: nothing was embedded yet. ${embedded.follows ? EMBEDDING : EMBED_ELSEWHERE}`;
-    return { ...byWords(keyword ?? words(), query), notice };
-  }
-  const missing = missingVectors(index, embedded.model);
-  const notice =
-    missing === undefined
-      ? undefined
-      : `Embedding is in progress: ${missing.embedded} of ${missing.total} documents can be found by meaning so far.`;
-  const ranking = keyword === undefined ? byMeaning(semantic, query) : byBoth(query, { keyword, semantic });
-  return { ...ranking, notice };
+/** Why a search ran by keyword although meaning was asked for; undefined if it was not. */
+export function keywordNotice({ type = "hybrid", embedded }: Pick<RankQuery, "type" | "embedded">): string | undefined {
+  if (type === "keyword") return undefined;
+  const why = embedded !== undefined && "missing" in embedded ? embedded.missing : undefined;
+  return `Searched by keyword: ${why ?? "the query was not embedded"}.`;
 }
 
-function byWords({ best, total, scoreOf }: KeywordHits, { demotion, pinned }: RankQuery): Ranking {
+/** Says that nothing was embedded so far. `follows`: this process embeds documents. */
+export function nothingEmbedded(follows: boolean): string {
+  return `Searched by keyword: nothing was embedded yet. ${follows ? EMBEDDING : EMBED_ELSEWHERE}`;
+}
+
+/** Says how many documents can be found by meaning, if not all. */
+export function missingNotice(missing: { embedded: number; total: number } | undefined): string | undefined {
+  if (missing === undefined) return undefined;
+  return `Embedding is in progress: ${missing.embedded} of ${missing.total} documents can be found by meaning so far.`;
+}
+
+export function byWords({ best, total, scoreOf }: KeywordHits, { demotion, pinned }: RankQuery): Ranking {
   const known = new Set(best.map((hit) => hit.entry));
   const also = [...pinned].filter((entry) => !known.has(entry) && scoreOf(entry) > 0);
   const entries = [...best.map((hit) => hit.entry), ...also];
@@ -94,7 +84,7 @@ function byWords({ best, total, scoreOf }: KeywordHits, { demotion, pinned }: Ra
   return { type: "keyword", hits, total };
 }
 
-function byMeaning(semantic: readonly SemanticHit[], { demotion }: RankQuery): Ranking {
+export function byMeaning(semantic: readonly SemanticHit[], { demotion }: RankQuery): Ranking {
   const hits = semantic.map(({ entry, score: cosine, passage, passages }) => {
     const score = semanticPart(cosine, passages);
     return {
@@ -107,7 +97,7 @@ function byMeaning(semantic: readonly SemanticHit[], { demotion }: RankQuery): R
   return { type: "semantic", total: hits.length, hits: hits.sort(bestFirst) };
 }
 
-function byBoth(
+export function byBoth(
   { demotion, pinned }: RankQuery,
   { keyword, semantic }: { keyword: KeywordHits; semantic: readonly SemanticHit[] },
 ): Ranking {
@@ -167,4 +157,17 @@ function bounded(score: number): number {
 /** Rounds a score to the four decimals shown in results. */
 export function rounded(number: number): number {
   return Number(number.toFixed(4));
+}
+
+/** The smallest value that four decimals can show. */
+const LEAST_SHOWN_SCORE = 0.0001;
+
+/** Returns a score as results show it. A word in nearly every document is worth almost nothing, but more than zero. */
+export function shownScore(score: number): number {
+  return score > 0 ? Math.max(LEAST_SHOWN_SCORE, rounded(score)) : 0;
+}
+
+export function pinnedFirst(hits: readonly Hit[], pinned: ReadonlySet<number>): readonly Hit[] {
+  if (pinned.size === 0) return hits;
+  return [...hits].sort((a, b) => Number(pinned.has(b.entry)) - Number(pinned.has(a.entry)));
 }

@@ -13,8 +13,11 @@ import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { type Correction, correctTerms } from "./corrections.js";
 import { demotionOf } from "./demotion.js";
 import type { QueryVector } from "./embedding.js";
+import { kindsOf } from "./entry-kinds.js";
+import { wordSource } from "./fuzzy-indexer.js";
 import { keywordHits } from "./keyword-hits.js";
-import { type Hit, type Ranking, rank, rounded } from "./search-ranking.js";
+import { rank } from "./rank.js";
+import { type Hit, pinnedFirst, type Ranking, shownScore } from "./search-ranking.js";
 import { type Scope, scopeOf } from "./search-scope.js";
 import { passageRow } from "./semantic.js";
 import { cutSnippet } from "./snippet.js";
@@ -38,9 +41,6 @@ interface BehindResult {
 
 const DEFAULT_LIMIT = 10;
 const DEFAULT_SIMILARITY = 0.7;
-/** The smallest value that four decimals can show. */
-const LEAST_SHOWN_SCORE = 0.0001;
-
 export function search(
   env: ReadEnvironment,
   params: ResolvedSearchParams,
@@ -60,7 +60,7 @@ export function search(
       const pinned = pinnedEntries(env, params);
       const { query, embedded } = params;
       const byQuery = (): Ranking => {
-        const demotion = demotionOf(env, { query, scope });
+        const demotion = demotionOf(kindsOf(env), { query, scope });
         const most = offset + limit;
         return rank(
           env.index,
@@ -109,7 +109,9 @@ function wordsOf(index: Db, params: ResolvedSearchParams): { terms: Term[]; corr
     throw new TrunklineError("INVALID_ARGUMENT", `similarity must be a number from 0 to 1, not ${similarity}.`);
   }
   const exact = params.fuzzy === false || params.hash !== undefined || params.type === "semantic";
-  return exact ? { terms: words.map((word) => ({ word })), corrections: [] } : correctTerms(index, words, similarity);
+  return exact
+    ? { terms: words.map((word) => ({ word })), corrections: [] }
+    : correctTerms(wordSource(index), words, similarity);
 }
 
 /** Drops corrections that a viewer finds nothing with: the word may only occur in results of someone else. */
@@ -130,11 +132,6 @@ function pinnedEntries({ truth, index }: ReadEnvironment, { pins }: ResolvedSear
   return new Set(
     contents.flatMap((content) => index.column<number>("SELECT id FROM entries WHERE content = ?", content)),
   );
-}
-
-function pinnedFirst(hits: readonly Hit[], pinned: ReadonlySet<number>): readonly Hit[] {
-  if (pinned.size === 0) return hits;
-  return [...hits].sort((a, b) => Number(pinned.has(b.entry)) - Number(pinned.has(a.entry)));
 }
 
 /** Finds every document whose content hash starts with these digits. */
@@ -192,8 +189,7 @@ function describe(
     hash: hexOf(row.hash),
     title: row.title ?? baseNameOf(row.path),
     path: row.path,
-    // A word in nearly every document is worth almost nothing, but more than zero.
-    score: hit.score > 0 ? Math.max(LEAST_SHOWN_SCORE, rounded(hit.score)) : 0,
+    score: shownScore(hit.score),
     snippet,
     ...(line === undefined ? {} : { line }),
     ...(params.explain ? { explain: { ...hit.parts, terms } } : {}),

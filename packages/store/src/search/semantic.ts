@@ -1,15 +1,8 @@
 // Semantic ranking: the best passage of each document counts.
 import type { Db } from "../engine/sqlite/database.js";
 import type { Scope } from "./search-scope.js";
+import type { SemanticHit } from "./semantic-hit.js";
 import { vectorIndexOf } from "./vector-index.js";
-
-/** An entry, its best cosine, the passage with that cosine, and how many passages the entry has. */
-export interface SemanticHit {
-  readonly entry: number;
-  readonly score: number;
-  readonly passage: number;
-  readonly passages: number;
-}
 
 interface SemanticQuery {
   readonly model: string;

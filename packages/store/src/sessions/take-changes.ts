@@ -1,16 +1,17 @@
 // Applies a watcher's findings to the store: adds existing files and marks missing ones as removed.
 import { lstatSync, realpathSync } from "node:fs";
 import { dirname, sep } from "node:path";
-import { isFolderSync, isSensitiveToRead, isTrunklineError, systemCodeOf } from "@trunkline/core";
+import { isFolderSync, isSensitiveToRead, systemCodeOf } from "@trunkline/core";
 import type { FileProblem, WatchedChange } from "../contract/index.js";
-import { takeFile } from "../documents/add.js";
+import { isStoreFailure, takeFile } from "../documents/add.js";
 import type { DocumentMover } from "../documents/change.js";
 import { DocumentBatcher } from "../documents/document-batch.js";
+import type { DocumentTarget } from "../documents/document-target.js";
+import { targetOf } from "../documents/embedded-target.js";
 import { isPrivateKeyError } from "../documents/file-content.js";
 import { problemText } from "../documents/walk.js";
 import { Guard, type GuardedPaths } from "../engine/files/guard.js";
 import { hasIgnoreFile, isLarge } from "../engine/files/left-out.js";
-import { collectionId } from "../engine/sqlite/documents.js";
 import type { Call } from "../engine/threads/rpc.js";
 
 /** Paths below one watched root that may have changed. */
@@ -31,8 +32,12 @@ export interface TakenChanges {
   readonly problems: readonly FileProblem[];
 }
 
+export function takeChanges(env: DocumentMover, params: TakeChangesParams, call: Call): Promise<TakenChanges> {
+  return takeChangesTo(targetOf(env), params, call);
+}
+
 /** Checks the current state of each path; intermediate states do not matter. */
-export async function takeChanges(env: DocumentMover, params: TakeChangesParams, call: Call): Promise<TakenChanges> {
+export async function takeChangesTo(env: DocumentTarget, params: TakeChangesParams, call: Call): Promise<TakenChanges> {
   const { root, realRoot, collection, session } = params;
   const problems: FileProblem[] = [];
   const gone: string[] = [];
@@ -43,7 +48,9 @@ export async function takeChanges(env: DocumentMover, params: TakeChangesParams,
     call,
     isFolderSync(root) ? root : dirname(root),
   );
-  const before = new Map(params.paths.map((path) => [path, versionAt(env, collection, path)]));
+  const { versionAt, liveAt } = env.questions;
+  const before = new Map<string, number | undefined>();
+  for (const path of params.paths) before.set(path, await versionAt(collection, path));
   for (const path of params.paths) {
     call.check();
     try {
@@ -55,31 +62,21 @@ export async function takeChanges(env: DocumentMover, params: TakeChangesParams,
       }
     } catch (error) {
       if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "") || isPrivateKeyError(error)) gone.push(path);
-      else if (isTrunklineError(error) && error.data?.sqlite !== undefined) throw error;
+      else if (isStoreFailure(error)) throw error;
       else problems.push({ path, message: problemText(error) });
     }
   }
   const { added, changed } = await batcher.finish();
-  const lost = gone.flatMap((path) => liveAt(env, collection, path));
+  const lost = (await Promise.all(gone.map((path) => liveAt(collection, path)))).flat();
   const ids = lost.map((document) => document.id);
   const removed = ids.length === 0 ? 0 : (await env.writer.removeDocuments({ ids, session })).removed;
   const changes: WatchedChange[] = lost.map(({ path }) => ({ path, change: "removed" }));
   for (const [path, version] of before) {
-    const now = versionAt(env, collection, path);
+    const now = await versionAt(collection, path);
     if (now !== undefined && now !== version)
       changes.push({ path, change: version === undefined ? "added" : "changed" });
   }
   return { files: added + changed, removed, changes, problems };
-}
-
-/** Returns the version of a live document. */
-function versionAt({ truth }: DocumentMover, collection: string, path: string): number | undefined {
-  return truth.get<{ version: number }>(
-    `SELECT d.version FROM documents d JOIN collections k ON k.id = d.collection
-     WHERE k.name = ? AND d.path = ? AND d.state = 'live'`,
-    collection,
-    path,
-  )?.version;
 }
 
 /**
@@ -94,17 +91,4 @@ function filterOf(realRoot: string, guard: Guard): (path: string, sizeBytes: num
     if (!path.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) return false;
     return !isSensitiveToRead(path) && !(skipLarge && isLarge(sizeBytes));
   };
-}
-
-/** Finds live documents at a path, or below it if it was a folder. */
-function liveAt({ truth }: DocumentMover, collection: string, path: string): { id: number; path: string }[] {
-  const id = collectionId(truth, collection);
-  if (id === undefined) return [];
-  return truth.all<{ id: number; path: string }>(
-    "SELECT id, path FROM documents WHERE collection = ? AND state = 'live' AND (path = ? OR (path >= ? AND path < ?))",
-    id,
-    path,
-    `${path}/`,
-    `${path}0`,
-  );
 }

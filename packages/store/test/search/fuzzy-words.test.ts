@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../../test/support/seed.js";
 import { identifierWords, indexTextOf } from "../../src/engine/content/text.js";
-import { wordsOfEntry } from "../../src/search/fuzzy-indexer.js";
+import { wordsOfEntry } from "../../src/search/fuzzy-words.js";
 
 const entry = { title: undefined, path: "", tags: [], metadata: {} };
 

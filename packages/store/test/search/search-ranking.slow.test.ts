@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { openForReading } from "../../src/engine/threads/open-databases.js";
 import type { SearchParams, SearchResult, Store } from "../../src/index.js";
 import { keywordHits } from "../../src/search/keyword-hits.js";
-import { pathInRoot } from "../../src/search/keyword-indexer.js";
+import { pathInRoot } from "../../src/search/keyword-text.js";
 import { scopeOf } from "../../src/search/search-scope.js";
 import { vectorIndexOf } from "../../src/search/vector-index.js";
 import { boundOfRank, countDistances, OUT, SignTable, setSigns } from "../../src/search/vector-math.js";

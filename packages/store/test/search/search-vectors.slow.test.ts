@@ -2,7 +2,7 @@ import { createEmbedder } from "@trunkline/embed";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { haveWeights, UNREACHABLE, weightsHome } from "../../../embed/test/weights.js";
 import { openStore, type SearchResult, type Store } from "../../src/index.js";
-import { passagesOf } from "../../src/search/vectors-indexer.js";
+import { passagesOf } from "../../src/search/passages.js";
 import { FakeEmbedder } from "../support/fake-embedder.js";
 import { temporaryStore } from "../support/temporary.js";
 

@@ -13,8 +13,6 @@ export const TRUTH_APPLICATION_ID = 0x54524b4c;
 export const INDEX_APPLICATION_ID = 0x54524b49;
 export const TRUTH_FILE = "content.sqlite";
 export const INDEX_FILE = "index.sqlite";
-/** Unfinished downloads, in the store's folder. */
-export const PARTIAL_FOLDER = "partial";
 
 const TRUTH_VERSION_1 = `
 CREATE TABLE facts (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
