@@ -67,6 +67,21 @@ export const LAYERS = {
       maintenance: ["contract", "documents", "engine", "graph", "search"],
     },
   },
+  "store-postgres": {
+    message: "store-postgres imports core, the store's contract and parts, and pg.",
+    imports: ["@trunkline/core", "@trunkline/store/contract", "@trunkline/store/parts", "pg"],
+    folders: {
+      database: [],
+      thread: ["search"],
+      search: ["database", "documents"],
+      documents: ["database", "search", "thread"],
+      graph: ["database", "documents", "search"],
+      grep: ["database", "documents"],
+      indexing: ["database", "documents", "graph", "search", "thread"],
+      maintenance: ["database", "documents", "graph", "search"],
+      transfer: ["database", "documents", "search"],
+    },
+  },
   embed: {
     message: "embed imports core and onnxruntime-node.",
     imports: ["@trunkline/core", "onnxruntime-node"],

@@ -1,14 +1,25 @@
-// Adapts the embedded store to the server's port: operations by their wire names.
+// Adapts a store of either engine to the server's port: operations by their wire names.
 import { type ContentStore, TrunklineError } from "@trunkline/core";
-import { camelCase, fromWire, OPERATIONS, type StoreCallOptions, storeOperations, toWire } from "./contract/index.js";
+import {
+  camelCase,
+  fromWire,
+  OPERATIONS,
+  type StoreCallOptions,
+  type StoreMethods,
+  storeOperations,
+  toWire,
+} from "./contract/index.js";
 import type { Store } from "./store.js";
 
+/** What the port needs of a store, whatever its engine. */
+export type PortStore = StoreMethods & Pick<Store, "put" | "bytes" | "has" | "resolve" | "onDocumentChanged" | "close">;
+
 /** Wraps an open store as a {@link ContentStore}. Closing it closes the store. */
-export function asContentStore(store: Store): ContentStore {
+export function asContentStore(store: PortStore): ContentStore {
   return viewedBy(store, undefined);
 }
 
-function viewedBy(store: Store, principal: string | undefined): ContentStore {
+function viewedBy(store: PortStore, principal: string | undefined): ContentStore {
   // The compiler has checked that the class has a method for each operation; only the name is dynamic.
   const methods = store as unknown as Readonly<Record<string, Method>>;
   return {
@@ -32,4 +43,8 @@ function viewedBy(store: Store, principal: string | undefined): ContentStore {
   };
 }
 
-type Method = (this: Store, params: Readonly<Record<string, unknown>>, options: StoreCallOptions) => Promise<object>;
+type Method = (
+  this: PortStore,
+  params: Readonly<Record<string, unknown>>,
+  options: StoreCallOptions,
+) => Promise<object>;

@@ -102,6 +102,13 @@ export {
   grep,
   type TrigramQuery,
 } from "./grep/index.js";
+export {
+  type CopyResult,
+  copyStore,
+  type Replay,
+  type TransferEvent,
+  type TransferStore,
+} from "./maintenance/copy-store.js";
 export { type Correction, correctTerms, MOST_CANDIDATES, type WordSource } from "./search/corrections.js";
 export { type Demotion, demotionOf, kindOfDocument } from "./search/demotion.js";
 export { Embedding, type EmbeddingQueue, type QueryVector } from "./search/embedding.js";

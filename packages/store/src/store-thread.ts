@@ -29,6 +29,8 @@ const READER = {
   graph: () => import("./graph/graph-query.js").then((module) => module.graph),
   listSessions: () => import("./sessions/stored-sessions.js").then((module) => module.listSessions),
   resume: () => import("./sessions/stored-sessions.js").then((module) => module.resumeSession),
+  history: () => import("./maintenance/export-import.js").then((module) => module.readHistory),
+  replayed: () => import("./maintenance/export-import.js").then((module) => module.replayedEvents),
   status: () => import("./maintenance/status.js").then((module) => module.status),
   // Reads the store, and writes only elsewhere.
   restore: () => import("./documents/embedded-restore.js").then((module) => module.restore),
@@ -65,6 +67,7 @@ const WRITES = {
   gcStep: () => import("./maintenance/gc.js").then((module) => module.gcStep),
   replaceChunk: () => import("./maintenance/repair.js").then((module) => module.replaceChunk),
   importContents: () => import("./maintenance/export-import.js").then((module) => module.importContentBatch),
+  replay: () => import("./maintenance/export-import.js").then((module) => module.replayEvents),
   importEvents: () => import("./maintenance/export-import.js").then((module) => module.importEventBatch),
 };
 

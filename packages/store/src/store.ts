@@ -52,6 +52,7 @@ import type { RpcOptions } from "./engine/threads/rpc.js";
 import type { ThreadPool } from "./engine/threads/thread-pool.js";
 import type { GrepCallOptions } from "./grep/index.js";
 import { StoreGrep } from "./grep/store-grep.js";
+import type { Replay, TransferEvent, TransferStore } from "./maintenance/copy-store.js";
 import { Embedding, type QueryVector } from "./search/embedding.js";
 import { ClientSessions } from "./sessions/client-sessions.js";
 import type { StoreHandlers } from "./store-thread.js";
@@ -88,7 +89,7 @@ interface StoreEngine {
 }
 
 /** An open store: the operations of the contract as methods, and access to content by hash. */
-export class Store implements StoreMethods, AsyncDisposable {
+export class Store implements StoreMethods, TransferStore, AsyncDisposable {
   /** The id that the store got when it was created. */
   readonly id: string;
   readonly #engine: StoreEngine;
@@ -343,6 +344,22 @@ export class Store implements StoreMethods, AsyncDisposable {
   async import(params: OperationParams<"import">, options: StoreCallOptions = {}): Promise<ImportResult> {
     this.#mayWrite();
     return await this.#engine.pool.mover.import({ path: resolve(this.#cwd, params.path) }, rpc(options));
+  }
+
+  /** Returns all changes of documents, in order, for a copy into another store. */
+  async history(): Promise<readonly TransferEvent[]> {
+    return await this.#engine.pool.reader.history(undefined as never);
+  }
+
+  /** Returns how many events of another store a copy has replayed here. */
+  async replayed(from: string): Promise<number> {
+    return await this.#engine.pool.reader.replayed({ from });
+  }
+
+  /** Replays events of another store. Their contents must be stored. */
+  async replay(replay: Replay): Promise<void> {
+    this.#mayWrite();
+    await this.#engine.pool.writer.replay(replay);
   }
 
   async status(params: StatusParams = {}, options: StoreCallOptions = {}): Promise<StatusResult> {

@@ -2,7 +2,7 @@
 // the engine only stores.
 import { realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { type FileLimits, isTrunklineError, TrunklineError } from "@trunkline/core";
+import { type FileLimits, isTrunklineError, realPathOf, TrunklineError } from "@trunkline/core";
 import type { AddParams, AddResult, FileProblem } from "../contract/index.js";
 import { metadataObject, tagList } from "../contract/params.js";
 import { prepareContent } from "../engine/content/prepare.js";
@@ -147,7 +147,7 @@ async function addFolder(
     recursive: params.recursive ?? true,
     include: params.include,
     exclude: params.exclude,
-    store: realpathSync(env.folder),
+    store: realPathOf(env.folder),
     guard: new Guard(params.guarded),
     skipGenerated: params.skipGenerated === true && !hasIgnoreFile(realRoot),
     leftOut,

@@ -17,9 +17,10 @@ import {
 import { requireOwnTruth } from "../engine/sqlite/own-schema.js";
 import { checkFormat, OLDEST_READABLE_FORMAT, TRUTH_APPLICATION_ID } from "../engine/sqlite/schema.js";
 import type { Call } from "../engine/threads/rpc.js";
-import type { MoveEnvironment } from "../engine/threads/thread-context.js";
+import type { MoveEnvironment, ReadEnvironment } from "../engine/threads/thread-context.js";
 import { ChunkPacker, type PackedChunk, unpackChunk } from "../engine/writing/incoming.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
+import type { Replay, TransferEvent } from "./copy-store.js";
 
 /** `export`: writes a compact copy of the current content database. The file appears only when it is complete. */
 export function exportStore(
@@ -45,23 +46,6 @@ export interface ImportedContent {
   readonly type: "text" | "binary";
   readonly chunks: readonly PackedChunk[];
 }
-
-/** One event in the export's history. */
-export type ImportedEvent =
-  | {
-      readonly kind: "version";
-      readonly collection: string;
-      readonly path: string;
-      readonly root: string | undefined;
-      readonly title: string | undefined;
-      readonly hash: string;
-      readonly mode: number | null;
-      readonly mtime: number | null;
-      readonly tags: readonly string[];
-      readonly metadata: Readonly<Record<string, unknown>>;
-    }
-  | { readonly kind: "hide"; readonly collection: string; readonly path: string; readonly state: "removed" | "trash" }
-  | { readonly kind: "snapshot"; readonly collection: string; readonly label: string | undefined };
 
 const BATCH_EVENTS = 200;
 const BATCH_BYTES = 4 * 1024 * 1024;
@@ -179,12 +163,12 @@ async function importHistory(
   return { events: events.length, snapshots: events.filter((event) => event.kind === "snapshot").length };
 }
 
-function historyOf(source: Db): ImportedEvent[] {
+function historyOf(source: Db): TransferEvent[] {
   const names = new Map(
     source.all<{ id: number; name: string }>("SELECT id, name FROM collections").map((row) => [row.id, row.name]),
   );
   const nameOf = (id: number) => names.get(id) as string;
-  const timed: { seq: number; order: number; event: ImportedEvent }[] = [];
+  const timed: { seq: number; order: number; event: TransferEvent }[] = [];
   const documents = new Map(source.all<DocumentRow>("SELECT * FROM documents").map((row) => [row.id, row]));
   const rows = source.all<VersionRow & { hash: Uint8Array }>(
     "SELECT v.*, c.hash FROM versions v JOIN contents c ON c.id = v.content ORDER BY v.document, v.seq_from",
@@ -194,7 +178,7 @@ function historyOf(source: Db): ImportedEvent[] {
     const { path, title, root } = document;
     const collection = nameOf(document.collection);
     const { mode, mtime } = row;
-    const event: ImportedEvent = {
+    const event: TransferEvent = {
       kind: "version",
       collection,
       path,
@@ -246,7 +230,7 @@ export function importContentBatch(
 }
 
 /** Imports a part of the history. Runs in the writer. */
-export function importEventBatch(context: WriteContext, { events }: { events: readonly ImportedEvent[] }): void {
+export function importEventBatch(context: WriteContext, { events }: { events: readonly TransferEvent[] }): void {
   const { truth } = context;
   for (const event of events) {
     const collection = ensureCollection(truth, event.collection);
@@ -276,4 +260,20 @@ export function importEventBatch(context: WriteContext, { events }: { events: re
       content,
     );
   }
+}
+
+/** Returns the whole history of this store. */
+export function readHistory({ truth }: ReadEnvironment): TransferEvent[] {
+  return truth.reading(() => historyOf(truth));
+}
+
+/** Returns how many events of another store were replayed here. */
+export function replayedEvents({ truth }: ReadEnvironment, { from }: { from: string }): number {
+  return truth.get<{ value: number }>("SELECT value FROM facts WHERE key = ?", `copied from ${from}`)?.value ?? 0;
+}
+
+/** Replays events of another store, and notes how far. Runs in the writer. */
+export function replayEvents(context: WriteContext, { from, events, through }: Replay): void {
+  importEventBatch(context, { events });
+  context.truth.run("INSERT OR REPLACE INTO facts VALUES (?, ?)", `copied from ${from}`, through);
 }

@@ -1,0 +1,210 @@
+// How the store talks to PostgreSQL: transactions with the store's schema and the viewer's rights, whatever the driver is.
+import { abortable, abortError, messageOf, TrunklineError } from "@trunkline/core";
+import type { Viewer } from "@trunkline/store/parts";
+
+/** One connection, used by one transaction at a time. */
+export interface DriverConnection {
+  query(text: string, values: readonly unknown[]): Promise<{ rows: unknown[]; count: number }>;
+  /** Runs several statements without parameters. */
+  exec(text: string): Promise<void>;
+}
+
+/** The database behind a store. Errors are as the driver throws them, with an SQLSTATE in `code` if there is one. */
+export interface Driver {
+  /** The address without a password, for messages. */
+  readonly place: string;
+  /** Runs work on a connection of its own. A connection that failed is not used again. */
+  use<T>(work: (connection: DriverConnection) => Promise<T>): Promise<T>;
+  /** Calls back for each notification, and after a reconnect, until the returned function is called. */
+  listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}
+
+export const SCHEMA = "trunkline";
+
+/** Statements of one transaction. */
+export class Sql {
+  readonly #connection: DriverConnection;
+
+  constructor(connection: DriverConnection) {
+    this.#connection = connection;
+  }
+
+  /** The rows' shape is up to the statement. */
+  async rows<R>(text: string, ...values: readonly unknown[]): Promise<R[]> {
+    return (await this.#connection.query(text, values)).rows as R[];
+  }
+
+  async get<R>(text: string, ...values: readonly unknown[]): Promise<R | undefined> {
+    return (await this.rows<R>(text, ...values))[0];
+  }
+
+  async one<R>(text: string, ...values: readonly unknown[]): Promise<R> {
+    const row = await this.get<R>(text, ...values);
+    if (row === undefined) throw new TrunklineError("INTERNAL", "The store's database returned no row.");
+    return row;
+  }
+
+  /** Returns how many rows were changed. */
+  async run(text: string, ...values: readonly unknown[]): Promise<number> {
+    return (await this.#connection.query(text, values)).count;
+  }
+
+  async exec(text: string): Promise<void> {
+    await this.#connection.exec(text);
+  }
+}
+
+export interface TransactionOptions {
+  /** For whom the transaction reads. See the views `seen_…` in the schema. */
+  readonly viewer?: Viewer;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Serialization failures and deadlocks are resolved by trying again. */
+const MOST_ATTEMPTS = 5;
+
+/** The locks that transactions share, so that they exclude each other where they must. */
+export const LOCKS = {
+  migrate: 0x54524b01,
+  history: 0x54524b02,
+  gc: 0x54524b03,
+  graph: 0x54524b04,
+  words: 0x54524b05,
+} as const;
+
+export class Database {
+  readonly driver: Driver;
+  /** The schemas of extensions, in addition to ours. */
+  extensionSchemas: readonly string[] = ["public"];
+
+  constructor(driver: Driver) {
+    this.driver = driver;
+  }
+
+  /** Reads one consistent state. */
+  async read<T>(options: TransactionOptions, work: (sql: Sql) => Promise<T>): Promise<T> {
+    return await this.#transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", options, work);
+  }
+
+  /** Changes are durable when it resolves. */
+  async write<T>(options: TransactionOptions, work: (sql: Sql) => Promise<T>): Promise<T> {
+    return await this.#transaction("ISOLATION LEVEL READ COMMITTED", options, work);
+  }
+
+  async #transaction<T>(
+    mode: string,
+    { viewer, signal }: TransactionOptions,
+    work: (sql: Sql) => Promise<T>,
+  ): Promise<T> {
+    if (signal?.aborted) throw abortError(signal, "The store's call");
+    const running = this.#attempts(mode, viewer, work);
+    if (signal === undefined) return await running;
+    // The transaction ends on its own; nobody waits for it.
+    running.catch(() => {});
+    try {
+      return await abortable(signal, running);
+    } catch (error) {
+      if (signal.aborted) throw abortError(signal, "The store's call");
+      throw error;
+    }
+  }
+
+  async #attempts<T>(mode: string, viewer: Viewer, work: (sql: Sql) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.driver.use((connection) => this.#run(connection, { mode, viewer }, work));
+      } catch (error) {
+        if (attempt < MOST_ATTEMPTS && ["40001", "40P01"].includes(stateOf(error))) continue;
+        throw storeError(error, this.driver.place);
+      }
+    }
+  }
+
+  async #run<T>(
+    connection: DriverConnection,
+    { mode, viewer = "" }: { mode: string; viewer: Viewer },
+    work: (sql: Sql) => Promise<T>,
+  ): Promise<T> {
+    // A viewer's name has only letters, digits, - and _.
+    const path = [SCHEMA, ...this.extensionSchemas].map((name) => `"${name.replaceAll('"', '""')}"`).join(", ");
+    await connection.exec(`BEGIN ${mode}; SET LOCAL search_path TO ${path}; SET LOCAL trunkline.viewer TO '${viewer}'`);
+    try {
+      const result = await work(new Sql(connection));
+      await connection.exec("COMMIT");
+      return result;
+    } catch (error) {
+      // A connection that is gone has rolled back already.
+      await connection.exec("ROLLBACK").catch(() => {});
+      throw error;
+    }
+  }
+}
+
+export function stateOf(error: unknown): string {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === "string" ? code : "";
+}
+
+/** Reasons why a database cannot be reached, or went away. */
+const GONE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was closed",
+  EPIPE: "the connection was closed",
+  ETIMEDOUT: "it did not answer",
+  ENOTFOUND: "its name cannot be resolved",
+  EAI_AGAIN: "its name cannot be resolved",
+  EHOSTUNREACH: "there is no route to it",
+  ENETUNREACH: "there is no route to it",
+  ENOENT: "its socket does not exist",
+  "57P01": "it is shutting down",
+  "57P02": "it crashed and restarts",
+  "57P03": "it is starting up",
+  "53300": "it has no connection left",
+  "25006": "it is read-only, perhaps after a fail-over",
+};
+
+const REFUSED: Readonly<Record<string, string>> = {
+  "28P01": "the password is wrong or missing",
+  "28000": "the user may not connect",
+  "3D000": "the database does not exist",
+  "42501": "the user lacks a privilege",
+};
+
+/** Returns an error of the store. Messages of drivers are shown only if they cannot contain an address or password. */
+export function storeError(error: unknown, place: string): TrunklineError {
+  if (error instanceof TrunklineError) return error;
+  const state = stateOf(error);
+  const reason =
+    GONE[state] ?? (state.startsWith("08") || isConnectionLost(error) ? "the connection was lost" : undefined);
+  if (reason !== undefined) {
+    return new TrunklineError("STORE_UNAVAILABLE", `Cannot reach the store's database at ${place}: ${reason}.`, {
+      cause: error,
+      hint: "Try again; nothing that was acknowledged is lost.",
+    });
+  }
+  const refused = REFUSED[state];
+  if (refused !== undefined) {
+    return new TrunklineError("STORE_UNAVAILABLE", `The store's database at ${place} refused: ${refused}.`, {
+      cause: error,
+      retryable: false,
+      hint: "Check the user, the password (PGPASSWORD or ~/.pgpass) and the name of the database.",
+    });
+  }
+  if (state === "53100") {
+    return new TrunklineError("IO", `The disk of the store's database at ${place} is full.`, { cause: error });
+  }
+  if (state === "") return new TrunklineError("INTERNAL", messageOf(error), { cause: error });
+  return new TrunklineError("INTERNAL", `The store's database failed (${state}): ${messageOf(error)}`, {
+    cause: error,
+  });
+}
+
+function isConnectionLost(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /connection terminated|connection timeout|client has encountered a connection error|not queryable/i.test(
+      error.message,
+    )
+  );
+}

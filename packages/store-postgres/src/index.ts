@@ -1,0 +1,7 @@
+/** The content store on PostgreSQL: one memory for any number of gateways. */
+export { SCHEMA_VERSION } from "./database/migrate.js";
+export { isPostgresUrl, openPgDriver, placeOf, withoutPassword } from "./database/pg-driver.js";
+export type { Driver, DriverConnection } from "./database/sql.js";
+export { initPostgresStore, type OpenPostgresStoreOptions, openPostgresStore } from "./open-postgres-store.js";
+export { PostgresStore } from "./postgres-store.js";
+export type { EmbeddedStore, OpenEmbedded } from "./transfer/export-files.js";

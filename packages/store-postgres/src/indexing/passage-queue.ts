@@ -1,0 +1,149 @@
+// What to embed next, and where the vectors go. The queue is the list of entries itself; each model remembers the entry up
+// to which it is complete.
+import {
+  type EmbeddingQueue,
+  type EmbeddingStep,
+  hasIndexedText,
+  type Passage,
+  type RpcOptions,
+} from "@trunkline/store/parts";
+import type { Database, Sql } from "../database/sql.js";
+import { type ContentRow, readContent } from "../documents/pg-contents.js";
+import type { PassageVectors } from "../search/passage-vectors.js";
+import type { StoreThreads } from "../thread/store-threads.js";
+
+const ENTRIES_PER_LOOK = 32;
+const MAX_EMBEDDED_BYTES = 64 * 1024 * 1024;
+
+interface EntryRow extends ContentRow {
+  readonly entry: number;
+  readonly path: string;
+  readonly root: string | null;
+  readonly title: string | null;
+  readonly collection: string;
+}
+
+export class PassageQueue implements EmbeddingQueue {
+  readonly #database: Database;
+  readonly #threads: StoreThreads;
+  readonly #vectors: PassageVectors;
+
+  constructor(database: Database, { threads, vectors }: { threads: StoreThreads; vectors: PassageVectors }) {
+    this.#database = database;
+    this.#threads = threads;
+    this.#vectors = vectors;
+  }
+
+  async nextTexts(
+    { model, dimensions, most }: { model: string; dimensions: number; most: number },
+    options: RpcOptions = {},
+  ): Promise<EmbeddingStep> {
+    const embedder = await this.#database.write({}, async (sql) => {
+      await sql.run(
+        "INSERT INTO embedders (model, dimensions) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        model,
+        dimensions,
+      );
+      const row = await sql.one<{ id: number; isNew: boolean }>(
+        `UPDATE embedders SET used = $2 WHERE model = $1 RETURNING id`,
+        model,
+        Date.now(),
+      );
+      if (this.#vectors.hasPgvector) await indexVectors(sql, row.id, dimensions);
+      return row.id;
+    });
+    while (true) {
+      options.signal?.throwIfAborted();
+      const step = await this.#database.write({}, (sql) => this.#look(sql, embedder, most));
+      if (step.done || step.texts.length > 0) return step;
+    }
+  }
+
+  async #look(sql: Sql, embedder: number, most: number): Promise<EmbeddingStep> {
+    const { entry: reached } = await sql.one<{ entry: number }>("SELECT entry FROM embedders WHERE id = $1", embedder);
+    const rows = await sql.rows<EntryRow>(
+      `SELECT e.id AS entry, d.path, d.root, d.title, k.name AS collection, c.id, c.hash, c.size, c.type
+       FROM entries e JOIN documents d ON d.id = e.document JOIN collections k ON k.id = d.collection
+       JOIN contents c ON c.id = e.content WHERE e.id > $1 AND e.state <> 0 ORDER BY e.id LIMIT ${ENTRIES_PER_LOOK}`,
+      reached,
+    );
+    if (rows.length === 0) {
+      const last = await sql.one<{ last: number }>("SELECT coalesce(max(id), 0) AS last FROM entries");
+      await advance(sql, embedder, last.last);
+      await sql.run("UPDATE embedders SET complete = true WHERE id = $1", embedder);
+      return { texts: [], through: reached, done: true };
+    }
+    const texts = new Map<string, string>();
+    let through = reached;
+    for (const row of rows) {
+      const passages = await this.#cut(sql, row);
+      const missing = (await withoutVectors(sql, embedder, passages)).filter(({ hash }) => !texts.has(hash));
+      if (texts.size > 0 && texts.size + missing.length > most) break;
+      await notePassages(sql, row.entry, passages);
+      for (const { hash, text } of missing.slice(0, most)) texts.set(hash, text);
+      // A long text is returned again until all its passages have vectors.
+      if (missing.length > most) break;
+      through = row.entry;
+    }
+    if (texts.size === 0) await advance(sql, embedder, through);
+    return { texts: [...texts].map(([hash, text]) => ({ hash, text })), through, done: false };
+  }
+
+  async #cut(sql: Sql, row: EntryRow): Promise<readonly Passage[]> {
+    if (!hasIndexedText(row) || row.size > MAX_EMBEDDED_BYTES) return [];
+    const bytes = await readContent(sql, row);
+    const { path, root, title } = row;
+    return await this.#threads.texts.cutPassages({ path, root: root ?? undefined, title: title ?? undefined, bytes });
+  }
+
+  async keepVectors({ model, vectors, through }: Parameters<EmbeddingQueue["keepVectors"]>[0]): Promise<void> {
+    await this.#database.write({}, async (sql) => {
+      const row = await sql.get<{ id: number }>("SELECT id FROM embedders WHERE model = $1", model);
+      if (row === undefined) return;
+      for (const { hash, vector } of vectors) {
+        const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+        const half = this.#vectors.hasPgvector ? [`[${[...vector].join(",")}]`] : [];
+        await sql.run(
+          `INSERT INTO vectors (embedder, hash, vector${half.length === 0 ? "" : ", half"})
+           VALUES ($1, $2, $3${half.length === 0 ? "" : ", $4::halfvec"}) ON CONFLICT DO NOTHING`,
+          ...[row.id, Buffer.from(hash, "hex"), bytes, ...half],
+        );
+      }
+      await advance(sql, row.id, through);
+    });
+  }
+}
+
+/** Each model has its own dimensions, and so its own index. */
+async function indexVectors(sql: Sql, embedder: number, dimensions: number): Promise<void> {
+  await sql.exec(`CREATE INDEX IF NOT EXISTS vectors_near_${embedder} ON vectors
+    USING hnsw ((half::halfvec(${dimensions})) halfvec_cosine_ops) WHERE embedder = ${embedder}`);
+}
+
+async function advance(sql: Sql, embedder: number, through: number): Promise<void> {
+  await sql.run("UPDATE embedders SET entry = greatest(entry, $2) WHERE id = $1", embedder, through);
+}
+
+async function withoutVectors(sql: Sql, embedder: number, passages: readonly Passage[]): Promise<readonly Passage[]> {
+  if (passages.length === 0) return [];
+  const rows = await sql.rows<{ hash: string }>(
+    `SELECT h AS hash FROM unnest($2::text[]) h JOIN vectors v ON v.embedder = $1 AND v.hash = decode(h, 'hex')`,
+    embedder,
+    passages.map(({ hash }) => hash),
+  );
+  const known = new Set(rows.map(({ hash }) => hash));
+  return passages.filter(({ hash }) => !known.has(hash));
+}
+
+async function notePassages(sql: Sql, entry: number, passages: readonly Passage[]): Promise<void> {
+  await sql.run(
+    `INSERT INTO passages (entry, number, hash, from_line, to_line)
+     SELECT $1, n.number, decode(n.hash, 'hex'), n.from_line, n.to_line
+     FROM unnest($2::int[], $3::text[], $4::int[], $5::int[]) AS n(number, hash, from_line, to_line) ON CONFLICT DO NOTHING`,
+    entry,
+    passages.map(({ number }) => number),
+    passages.map(({ hash }) => hash),
+    passages.map(({ fromLine }) => fromLine),
+    passages.map(({ toLine }) => toLine),
+  );
+}

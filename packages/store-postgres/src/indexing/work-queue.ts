@@ -1,0 +1,256 @@
+// Work that changes leave for later: texts for grep, words for corrections, the graph, and merging postings. Any gateway
+// takes it. A job's row is locked while it is worked on, so the work of a gateway that dies is free at once.
+import { isTrunklineError, type Logger, messageOf } from "@trunkline/core";
+import { gramTerms, hasIndexedText } from "@trunkline/store/parts";
+import { type Database, LOCKS, type Sql } from "../database/sql.js";
+import { attributesOf, storable } from "../documents/attributes.js";
+import { type ContentRow, readContent } from "../documents/pg-contents.js";
+import { dropFacts, lockGraph, putFacts, resolveSome } from "../graph/graph-writes.js";
+import { BLOCK, encodePostings, type Posting } from "../search/keyword-read.js";
+import type { Analysis } from "../thread/analysis.js";
+import type { StoreThreads } from "../thread/store-threads.js";
+
+const JOBS_AT_ONCE = 16;
+const RESOLVED_AT_ONCE = 16;
+/** Postings are merged when this many entries wait. */
+const LEAST_MERGED = 512;
+const MOST_MERGED = 1024;
+const RETRY_MS = 5000;
+const MAX_ANALYSED_BYTES = 64 * 1024 * 1024;
+
+interface JobRow {
+  readonly job: number;
+  readonly entry: number;
+  readonly state: number | null;
+}
+
+interface EntryRow extends ContentRow {
+  readonly entry: number;
+  readonly document: number;
+  readonly collection: number;
+  readonly collection_name: string;
+  readonly path: string;
+  readonly root: string | null;
+  readonly title: string | null;
+}
+
+export class WorkQueue {
+  readonly #database: Database;
+  readonly #threads: StoreThreads;
+  readonly #logger: Logger;
+  #running: Promise<void> | undefined;
+  #again = false;
+  #isClosed = false;
+  #retry: NodeJS.Timeout | undefined;
+  /** Called after work was done. */
+  onDone: (() => void) | undefined;
+
+  constructor(database: Database, { threads, logger }: { threads: StoreThreads; logger: Logger }) {
+    this.#database = database;
+    this.#threads = threads;
+    this.#logger = logger;
+  }
+
+  /** Looks for work without waiting for it. */
+  wake(): void {
+    if (this.#isClosed) return;
+    if (this.#running !== undefined) {
+      this.#again = true;
+      return;
+    }
+    clearTimeout(this.#retry);
+    this.#again = false;
+    this.#running = this.#run()
+      .catch((error: unknown) => this.#fail(error))
+      .then(() => {
+        this.#running = undefined;
+        if (this.#again) this.wake();
+      });
+  }
+
+  /** Resolves when no work is left, also none that another gateway does. */
+  async idle(): Promise<void> {
+    while (!this.#isClosed) {
+      this.wake();
+      while (this.#running !== undefined) await this.#running;
+      const { n } = await this.#database.read({}, (sql) =>
+        sql.one<{ n: number }>(
+          "SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM graph_files WHERE is_pending) AS n",
+        ),
+      );
+      if (n === 0) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    let isDone = false;
+    while (!this.#isClosed) {
+      const taken = (await this.#takeJobs()) + (await this.#resolve()) + (await this.#merge());
+      if (taken === 0) break;
+      isDone = true;
+    }
+    if (isDone) this.onDone?.();
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isClosed) return;
+    this.#logger.warn("background indexing failed", { error });
+    this.#retry = setTimeout(() => this.wake(), RETRY_MS).unref();
+  }
+
+  /** Takes some jobs that no other gateway has. */
+  async #takeJobs(): Promise<number> {
+    return await this.#database.write({}, async (sql) => {
+      const jobs = await sql.rows<JobRow>(
+        `SELECT j.id AS job, j.entry, e.state FROM jobs j LEFT JOIN entries e ON e.id = j.entry
+         ORDER BY j.id LIMIT ${JOBS_AT_ONCE} FOR UPDATE OF j SKIP LOCKED`,
+      );
+      if (jobs.length === 0) return 0;
+      const done: number[] = [];
+      for (const { job, entry, state } of jobs) {
+        if (this.#isClosed) break;
+        if (state === 2) await this.#index(sql, entry);
+        else await forget(sql, entry);
+        done.push(job);
+      }
+      await sql.run("DELETE FROM jobs WHERE id = ANY($1::bigint[])", done);
+      return done.length;
+    });
+  }
+
+  async #index(sql: Sql, id: number): Promise<void> {
+    const entry = await sql.get<EntryRow>(
+      `SELECT e.id AS entry, e.document, d.collection, k.name AS collection_name, d.path, d.root, d.title, c.id, c.hash, c.size, c.type
+       FROM entries e JOIN documents d ON d.id = e.document JOIN collections k ON k.id = d.collection
+       JOIN contents c ON c.id = e.content WHERE e.id = $1`,
+      id,
+    );
+    if (entry === undefined) return;
+    const analysis = await this.#analyse(sql, entry);
+    if (analysis === undefined) return;
+    if (analysis.body !== undefined) {
+      await sql.run("INSERT INTO texts VALUES ($1, $2) ON CONFLICT DO NOTHING", entry.id, analysis.body);
+    }
+    await addWords(sql, analysis.words);
+    await lockGraph(sql);
+    const { document, collection, path, hash } = entry;
+    await putFacts(sql, { document, entry: id, collection, path, hash }, analysis.facts);
+  }
+
+  async #analyse(sql: Sql, entry: EntryRow): Promise<Analysis | undefined> {
+    const { path, size } = entry;
+    const isRead = hasIndexedText({ ...entry, collection: entry.collection_name }) && size <= MAX_ANALYSED_BYTES;
+    const own = (await attributesOf(sql, [entry.document])).get(entry.document);
+    try {
+      const bytes = isRead ? await readContent(sql, entry) : undefined;
+      return await this.#threads.texts.analyse({
+        path,
+        size,
+        root: entry.root ?? undefined,
+        title: entry.title ?? undefined,
+        tags: own?.tags ?? [],
+        metadata: own?.metadata ?? {},
+        bytes,
+      });
+    } catch (error) {
+      if (isTrunklineError(error, "CLOSED") || isTrunklineError(error, "STORE_UNAVAILABLE")) throw error;
+      // One text that cannot be read or parsed must not stop the others; verify reports damage.
+      this.#logger.warn("a document could not be indexed", { path, error: messageOf(error) });
+      return undefined;
+    }
+  }
+
+  async #resolve(): Promise<number> {
+    return await this.#database.write({}, async (sql) => {
+      await lockGraph(sql);
+      return await resolveSome(sql, RESOLVED_AT_ONCE);
+    });
+  }
+
+  /** Moves postings of new entries into blocks, many at a time: a block is then written once, not for each document. */
+  async #merge(): Promise<number> {
+    return await this.#database.write({}, async (sql) => {
+      const lock = `SELECT pg_try_advisory_xact_lock(${LOCKS.words}) AS taken`;
+      if (!(await sql.one<{ taken: boolean }>(lock)).taken) return 0;
+      const rows = await sql.rows<{ entry: number; piece: number; length: number; terms: string[]; counts: number[] }>(
+        `SELECT * FROM keyword_recent WHERE (SELECT count(*) FROM keyword_recent) >= ${LEAST_MERGED} ORDER BY entry, piece LIMIT ${MOST_MERGED}`,
+      );
+      if (rows.length === 0) return 0;
+      await mergePostings(sql, rows);
+      const text =
+        "DELETE FROM keyword_recent r USING unnest($1::int[], $2::int[]) AS n(entry, piece) WHERE r.entry = n.entry AND r.piece = n.piece";
+      await sql.run(
+        text,
+        rows.map(({ entry }) => entry),
+        rows.map(({ piece }) => piece),
+      );
+      return rows.length;
+    });
+  }
+}
+
+/** Removes what the background made of a document that is gone. */
+async function forget(sql: Sql, entry: number): Promise<void> {
+  const found = await sql.get<{ document: number }>(
+    `SELECT e.document FROM entries e LEFT JOIN documents d ON d.id = e.document AND d.state = 'live' WHERE e.id = $1 AND d.id IS NULL`,
+    entry,
+  );
+  if (found === undefined) return;
+  await lockGraph(sql);
+  await dropFacts(sql, found.document);
+}
+
+/** Sorted, so that two gateways never wait for each other. */
+async function addWords(sql: Sql, words: readonly string[]): Promise<void> {
+  if (words.length === 0) return;
+  const known = await sql.rows<{ word: string }>(
+    "SELECT word FROM words WHERE word = ANY($1::text[])",
+    words.map(storable),
+  );
+  const has = new Set(known.map(({ word }) => word));
+  const fresh = [...new Set(words.map(storable))].filter((word) => !has.has(word)).sort();
+  if (fresh.length === 0) return;
+  await sql.run(
+    `INSERT INTO words (word, grams) SELECT n.word, string_to_array(n.grams, ' ') FROM unnest($1::text[], $2::text[]) AS n(word, grams)
+     ON CONFLICT DO NOTHING`,
+    fresh,
+    fresh.map((word) => gramTerms(word, word.length).join(" ")),
+  );
+}
+
+const BLOCKS_AT_ONCE = 5000;
+
+async function mergePostings(
+  sql: Sql,
+  rows: readonly { entry: number; piece: number; length: number; terms: string[]; counts: number[] }[],
+): Promise<void> {
+  const lists = new Map<string, { term: string; block: number; postings: Posting[] }>();
+  for (const { entry, piece, length, terms, counts } of rows) {
+    const block = Math.floor(entry / BLOCK);
+    for (const [at, term] of terms.entries()) {
+      const key = `${block} ${term}`;
+      const list = lists.get(key) ?? { term, block, postings: [] };
+      list.postings.push({ entry, piece, count: counts[at] as number, length });
+      lists.set(key, list);
+    }
+  }
+  const all = [...lists.values()];
+  for (let at = 0; at < all.length; at += BLOCKS_AT_ONCE) {
+    const group = all.slice(at, at + BLOCKS_AT_ONCE);
+    await sql.run(
+      `INSERT INTO keyword_blocks SELECT n.term, n.block, decode(n.data, 'hex')
+       FROM unnest($1::text[], $2::int[], $3::text[]) AS n(term, block, data)
+       ON CONFLICT (term, block) DO UPDATE SET data = keyword_blocks.data || excluded.data`,
+      group.map(({ term }) => term),
+      group.map(({ block }) => block),
+      group.map(({ postings }) => Buffer.from(encodePostings(postings)).toString("hex")),
+    );
+  }
+}

@@ -1,0 +1,632 @@
+// The store on PostgreSQL: the operations of the contract as methods, and access to content by hash.
+import { resolve } from "node:path";
+import {
+  abortError,
+  type ContentId,
+  type Embedder,
+  type Logger,
+  parseContentId,
+  TrunklineError,
+} from "@trunkline/core";
+import type {
+  AddParams,
+  AddResult,
+  DeleteParams,
+  DeleteResult,
+  DiffParams,
+  DiffResult,
+  DownloadParams,
+  DownloadResult,
+  ExportResult,
+  FilterParams,
+  GcResult,
+  GetParams,
+  GetResult,
+  GraphParams,
+  GraphResult,
+  GrepParams,
+  GrepResult,
+  ImportResult,
+  ListCollectionsResult,
+  ListParams,
+  ListResult,
+  ListSessionsResult,
+  ListSnapshotsResult,
+  OperationParams,
+  PinParams,
+  PinResult,
+  RepairResult,
+  RestoreParams,
+  RestoreResult,
+  SearchParams,
+  SearchPathsResult,
+  SearchResult,
+  SessionStarted,
+  SessionSummary,
+  SnapshotInfo,
+  StatusParams,
+  StatusResult,
+  StoreCallOptions,
+  StoreMethods,
+  UndeleteResult,
+  UpdateParams,
+  VerifyResult,
+  WatchParams,
+} from "@trunkline/store/contract";
+import {
+  ClientSessions,
+  Embedding,
+  type GrepCallOptions,
+  type GuardedPaths,
+  type Handlers,
+  type QueryVector,
+  RESULTS_KEPT_MS,
+  type Replay,
+  removeOldPartials,
+  requireRestorable,
+  restoreFrom,
+  storedCollection,
+  type TransferEvent,
+  type TransferStore,
+  viewerOf,
+} from "@trunkline/store/parts";
+import type { Database, Sql } from "./database/sql.js";
+import { deleteDocuments, takeSnapshot, undeleteDocument, updateDocuments } from "./documents/pg-changes.js";
+import {
+  contentById,
+  findContent,
+  hexOf,
+  holdOffGc,
+  matchingIds,
+  readContent,
+  resolveContent,
+  storeContents,
+} from "./documents/pg-contents.js";
+import { diff } from "./documents/pg-diff.js";
+import { selectDocuments } from "./documents/pg-filters.js";
+import { getDocument } from "./documents/pg-get.js";
+import { listCollections, listDocuments, listSnapshots } from "./documents/pg-list.js";
+import {
+  listSessions,
+  pinContent,
+  resumeSession,
+  startSession,
+  stopSession,
+  unpinContent,
+} from "./documents/pg-sessions.js";
+import { documentQuestions, PostgresWrites } from "./documents/pg-writes.js";
+import { graph, relatedTo } from "./graph/pg-graph.js";
+import { PostgresGrep } from "./grep/pg-grep.js";
+import { PassageQueue } from "./indexing/passage-queue.js";
+import { WorkQueue } from "./indexing/work-queue.js";
+import { gc } from "./maintenance/pg-gc.js";
+import { status } from "./maintenance/pg-status.js";
+import { rebuild, verify } from "./maintenance/pg-verify.js";
+import { EntryCache } from "./search/entry-cache.js";
+import type { WordCounts } from "./search/entry-writes.js";
+import { PassageVectors } from "./search/passage-vectors.js";
+import { search } from "./search/pg-search.js";
+import { StoreThreads } from "./thread/store-threads.js";
+import { exportTo, importFrom, type OpenEmbedded } from "./transfer/export-files.js";
+import { historyOf, replay, replayed } from "./transfer/history-copy.js";
+
+interface StoreParts {
+  readonly cwd: string;
+  readonly guarded: GuardedPaths;
+  readonly logger: Logger;
+  readonly id: string;
+  /** For unfinished downloads of this gateway. */
+  readonly folder: string;
+  readonly openEmbedded: OpenEmbedded | undefined;
+  readonly isReadOnly: boolean;
+}
+
+/** What all views of a store share. */
+interface Engine extends Omit<StoreParts, "cwd" | "guarded"> {
+  readonly database: Database;
+  readonly threads: StoreThreads;
+  readonly writes: PostgresWrites;
+  readonly cache: EntryCache;
+  readonly vectors: PassageVectors;
+  readonly work: WorkQueue;
+  readonly count: WordCounts["count"];
+  readonly grep: PostgresGrep;
+  embedding: Embedding | undefined;
+  stopListening: (() => Promise<void>) | undefined;
+  isClosed: boolean;
+}
+
+/** An open store on PostgreSQL. Any number of gateways use one database at the same time. */
+export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposable {
+  /** The id that the store got when it was created. */
+  readonly id: string;
+  readonly #engine: Engine;
+  readonly #isView: boolean;
+  readonly #cwd: string;
+  readonly #guarded: GuardedPaths;
+  readonly #sessions: ClientSessions;
+  #isClosed = false;
+
+  /** @internal Use {@link openPostgresStore}. */
+  constructor(database: Database, parts: StoreParts, engine?: Engine) {
+    const { cwd, guarded, logger, folder } = parts;
+    this.id = parts.id;
+    this.#cwd = cwd;
+    this.#guarded = guarded;
+    this.#isView = engine !== undefined;
+    this.#engine = engine ?? makeEngine(database, parts);
+    this.#sessions = new ClientSessions(sessionCalls(this.#engine), { logger, folder, guarded });
+  }
+
+  /** Returns this store for another folder, with its own sessions. Close the store itself last. */
+  from(cwd: string, guarded: GuardedPaths = {}): PostgresStore {
+    const absolute = (paths: readonly string[] | undefined) => paths?.map((each) => resolve(cwd, each));
+    const own = { ownFolders: absolute(guarded.ownFolders), unwritable: absolute(guarded.unwritable) };
+    return new PostgresStore(this.#engine.database, { ...this.#engine, cwd, guarded: own }, this.#engine);
+  }
+
+  /** @internal Whether the database finds near vectors itself. */
+  usePgvector(isThere: boolean): void {
+    this.#engine.vectors.hasPgvector = isThere;
+  }
+
+  /** Starts background work, and follows what other gateways leave. */
+  async follow(): Promise<void> {
+    const { work, database, isReadOnly } = this.#engine;
+    if (isReadOnly) return;
+    this.#engine.stopListening = await database.driver.listen("trunkline_work", () => work.wake());
+    work.wake();
+  }
+
+  /** Stores bytes without a document. They are kept for seven days after the last put. */
+  async put(bytes: Uint8Array, options: StoreCallOptions = {}): Promise<ContentId> {
+    this.#mayWrite();
+    const { threads, database } = this.#engine;
+    const { signal } = options;
+    const { content, data } = await threads.files.prepare({ bytes }, { signal });
+    await database.write({ signal }, async (sql) => {
+      await holdOffGc(sql);
+      const { ids } = await storeContents(sql, [content], data);
+      await sql.run(
+        "UPDATE contents SET kept_until = $2 WHERE id = $1",
+        ids.get(content.hash),
+        Date.now() + RESULTS_KEPT_MS,
+      );
+    });
+    return content.hash as ContentId;
+  }
+
+  /** Returns all or part of a content's bytes, verified against their hashes. */
+  async bytes(id: ContentId, options: StoreCallOptions & { start?: number; end?: number } = {}): Promise<Uint8Array> {
+    const { start, end } = options;
+    const hash = parseContentId(id);
+    return await this.#read(options, async (sql) => {
+      const content = await resolveContent(sql, hash);
+      return await readContent(sql, content, { start: start ?? 0, end: end ?? content.size });
+    });
+  }
+
+  async has(id: ContentId, options: StoreCallOptions = {}): Promise<boolean> {
+    const hash = parseContentId(id);
+    return await this.#read(options, async (sql) => (await findContent(sql, hash)) !== undefined);
+  }
+
+  /** Returns every content id that starts with these digits, sorted. */
+  async resolve(prefix: string, options: StoreCallOptions = {}): Promise<readonly ContentId[]> {
+    return await this.#read(options, (sql) => matchingIds(sql, prefix, 1000));
+  }
+
+  async add(params: AddParams, options: StoreCallOptions = {}): Promise<AddResult> {
+    this.#mayWrite();
+    const { path, paths, content, ...rest } = params;
+    const given = [path, paths, content].filter((value) => value !== undefined).length;
+    if (given !== 1) throw new TrunklineError("INVALID_ARGUMENT", "add needs exactly one of path, paths and content.");
+    const files = path === undefined ? paths : [path];
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    const resolved = {
+      ...rest,
+      collection: stored(rest.collection, options),
+      paths: files?.map((file) => resolve(this.#cwd, file)),
+      content: bytes,
+      session: this.#sessions.current(options),
+      limits: options.limits,
+      guarded: this.#guarded,
+    };
+    return await this.#changing(this.#engine.threads.files.add(resolved, rpc(options)));
+  }
+
+  async list(params: ListParams = {}, options: StoreCallOptions = {}): Promise<ListResult> {
+    return await this.#read(options, (sql) => listDocuments(sql, this.#filters(params, options)));
+  }
+
+  async get(params: GetParams, options: StoreCallOptions = {}): Promise<GetResult> {
+    const { outputPath } = params;
+    const output = outputPath === undefined ? {} : { outputPath: resolve(this.#cwd, outputPath) };
+    const resolved = { ...params, ...output, absolute: this.#absolute(params.path), limits: options.limits };
+    return await this.#read(options, (sql) => getDocument(sql, resolved, relatedTo));
+  }
+
+  /** Returns what is in the graph so far. {@link indexed} waits until it is complete. */
+  async graph(params: GraphParams, options: StoreCallOptions = {}): Promise<GraphResult> {
+    return await this.#read(options, (sql) => graph(sql, { ...params, absolute: this.#absolute(params.name) }));
+  }
+
+  async search(
+    params: SearchParams & { readonly pathsOnly?: false },
+    options?: StoreCallOptions,
+  ): Promise<SearchResult>;
+  async search(params: SearchParams, options?: StoreCallOptions): Promise<SearchResult | SearchPathsResult>;
+  async search(params: SearchParams, options: StoreCallOptions = {}): Promise<SearchResult | SearchPathsResult> {
+    const isByMeaning = params.type !== "keyword" && params.hash === undefined;
+    const embedded = isByMeaning ? await this.#queryVector(params.query, options.signal) : undefined;
+    const pins = this.#sessions.current(options);
+    const resolved = { ...this.#filters(params, options), pins, embedded, viewer: viewerOf(options.principal) };
+    return await this.#read(options, (sql) => search(sql, resolved, this.#engine));
+  }
+
+  /** Returns a complete result, or a `truncated` one with a cursor. */
+  async grep(params: GrepParams, options: StoreCallOptions & GrepCallOptions = {}): Promise<GrepResult> {
+    const { signal, onMatches } = options;
+    if (this.#isClosed || this.#engine.isClosed) throw new TrunklineError("CLOSED", "The store has been closed.");
+    const viewer = viewerOf(options.principal);
+    return await this.#engine.grep.run(this.#filters(params, options), { cwd: this.#cwd, signal, onMatches, viewer });
+  }
+
+  async update(params: UpdateParams, options: StoreCallOptions = {}): Promise<{ matched: number }> {
+    const own = { ...params, absolute: this.#absolute(params.name) };
+    return await this.#write(options, (sql) => updateDocuments(sql, own, this.#engine.count));
+  }
+
+  async delete(params: DeleteParams, options: StoreCallOptions = {}): Promise<DeleteResult> {
+    const names = [...(params.name === undefined ? [] : [params.name]), ...(params.names ?? [])];
+    const own = {
+      ...params,
+      absolutes: names.map((name) => this.#absolute(name)),
+      session: this.#sessions.current(options),
+    };
+    return await this.#write(options, (sql) => deleteDocuments(sql, own, this.#engine.count));
+  }
+
+  async undelete(params: OperationParams<"undelete">, options: StoreCallOptions = {}): Promise<UndeleteResult> {
+    const own = { ...params, absolute: this.#absolute(params.name) };
+    return await this.#write(options, (sql) => undeleteDocument(sql, own, this.#engine.count));
+  }
+
+  async snapshot(params: OperationParams<"snapshot"> = {}, options: StoreCallOptions = {}): Promise<SnapshotInfo> {
+    const own = { ...params, collection: stored(params.collection, options) };
+    return await this.#write({ ...options, principal: undefined }, (sql) => takeSnapshot(sql, own));
+  }
+
+  async listSnapshots(
+    params: OperationParams<"list_snapshots"> = {},
+    options: StoreCallOptions = {},
+  ): Promise<ListSnapshotsResult> {
+    return await this.#read(options, (sql) => listSnapshots(sql, params));
+  }
+
+  async listCollections(
+    _params: Record<string, never> = {},
+    options: StoreCallOptions = {},
+  ): Promise<ListCollectionsResult> {
+    return await this.#read(options, listCollections);
+  }
+
+  async diff(params: DiffParams, options: StoreCallOptions = {}): Promise<DiffResult> {
+    return await this.#read(options, (sql) => diff(sql, { ...params, absolute: this.#absolute(params.path) }));
+  }
+
+  async restore(params: RestoreParams, options: StoreCallOptions = {}): Promise<RestoreResult> {
+    requireRestorable(params);
+    const outputDirectory = resolve(this.#cwd, params.outputDirectory);
+    const { signal, onProgress, limits } = options;
+    const resolved = { ...params, outputDirectory, limits, guarded: this.#guarded };
+    const call = {
+      check: () => {
+        if (signal?.aborted) throw abortError(signal, "restore");
+      },
+      progress: onProgress ?? (() => {}),
+      signal: signal ?? new AbortController().signal,
+    };
+    return await this.#read(options, async (sql) => {
+      const selection = await selectDocuments(sql, { collection: params.collection, snapshot: params.snapshotId });
+      const rows = await sql.rows<{
+        path: string;
+        root: string | null;
+        mode: number | null;
+        mtime: number | null;
+        content: number;
+        hash: Uint8Array;
+        size: number;
+      }>(
+        `SELECT d.path, d.root, v.mode, v.mtime, c.id AS content, c.hash, c.size FROM ${selection.from}
+         WHERE ${selection.where} ORDER BY d.path`,
+        ...selection.values,
+      );
+      const documents = rows.map((row) => ({ ...row, hash: hexOf(row.hash) }));
+      const source = {
+        folder: this.#engine.folder,
+        documents,
+        open: async ({ content }: (typeof documents)[number]) => [
+          await readContent(sql, await contentById(sql, content)),
+        ],
+        has: async (hash: string) => (await findContent(sql, hash)) !== undefined,
+      };
+      return await restoreFrom(source, resolved, call);
+    });
+  }
+
+  /** `onProgress` counts bytes. Private addresses are rejected unless the options allow them. */
+  async download(params: DownloadParams, options: StoreCallOptions = {}): Promise<DownloadResult> {
+    this.#mayWrite();
+    const allowPrivate = options.allowPrivateAddresses ?? false;
+    const session = this.#sessions.current(options);
+    const resolved = { ...params, collection: stored(params.collection, options), allowPrivate, session };
+    return await this.#changing(this.#engine.threads.files.download(resolved, rpc(options)));
+  }
+
+  /** Starts a session for the client. Stops its previous open session first. */
+  async start(params: OperationParams<"start"> = {}, options: StoreCallOptions = {}): Promise<SessionStarted> {
+    this.#mayWrite();
+    return await this.#sessions.start(params, options);
+  }
+
+  /** Makes an open session, possibly of another gateway, the client's current one. Stops its previous session. */
+  async resume(params: OperationParams<"resume">, options: StoreCallOptions = {}): Promise<SessionStarted> {
+    this.#mayWrite();
+    return await this.#sessions.resume(params.sessionId, options);
+  }
+
+  async listSessions(
+    params: OperationParams<"list_sessions"> = {},
+    options: StoreCallOptions = {},
+  ): Promise<ListSessionsResult> {
+    return await this.#read(options, (sql) => listSessions(sql, params));
+  }
+
+  async stop(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<SessionSummary> {
+    return await this.#sessions.stop(options);
+  }
+
+  async pin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
+    const own = this.#pinParams(params, options);
+    return await this.#write(options, (sql) => pinContent(sql, own));
+  }
+
+  async unpin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
+    const own = this.#pinParams(params, options);
+    return await this.#write(options, (sql) => unpinContent(sql, own));
+  }
+
+  /** Indexes changed files of this machine until the session stops. */
+  async watch(params: WatchParams, options: StoreCallOptions = {}): Promise<{ watching: readonly string[] }> {
+    this.#mayWrite();
+    const paths = params.paths.map((path) => resolve(this.#cwd, path));
+    return await this.#sessions.watch({ ...params, paths }, options);
+  }
+
+  /** Reports the path of every document that a watcher of this gateway has indexed or found missing. */
+  onDocumentChanged(listener: (path: string) => void): () => void {
+    return this.#sessions.onChanged(listener);
+  }
+
+  /** Checks every chunk, reference and index. Reports damage in the result instead of rejecting. */
+  async verify(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<VerifyResult> {
+    return await verify(this.#engine.database, options);
+  }
+
+  /** Empties the trash and removes unreferenced data. */
+  async gc(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<GcResult> {
+    this.#mayWrite();
+    const { signal, onProgress } = options;
+    const result = await gc(this.#engine.database, { signal, onStep: (steps) => onProgress?.({ progress: steps }) });
+    removeOldPartials(this.#engine.folder, Date.now());
+    return result;
+  }
+
+  /** Builds the index again. */
+  async repair(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<RepairResult> {
+    this.#mayWrite();
+    options.signal?.throwIfAborted();
+    return await this.#changing(rebuild(this.#engine.database, this.#engine.count));
+  }
+
+  /** Writes the current state of the whole store to one file that either engine imports. */
+  async export(params: OperationParams<"export">, options: StoreCallOptions = {}): Promise<ExportResult> {
+    const path = resolve(this.#cwd, params.path);
+    return await exportTo(this, this.#engine.openEmbedded, {
+      path,
+      overwrite: params.overwrite,
+      signal: options.signal,
+    });
+  }
+
+  /** Replays the history of an export into this store. */
+  async import(params: OperationParams<"import">, options: StoreCallOptions = {}): Promise<ImportResult> {
+    this.#mayWrite();
+    return await this.#changing(
+      importFrom(this, this.#engine.openEmbedded, { path: resolve(this.#cwd, params.path), signal: options.signal }),
+    );
+  }
+
+  async status(params: StatusParams = {}, options: StoreCallOptions = {}): Promise<StatusResult> {
+    return await this.#read({ ...options, principal: undefined }, (sql) =>
+      status(sql, params, this.#engine.database.driver.place),
+    );
+  }
+
+  /** Changes the embedding model. Everything is embedded again in the background. */
+  useEmbedder(embedder: Embedder): void {
+    const engine = this.#engine;
+    if (engine.isClosed) return;
+    engine.embedding ??= new Embedding(new PassageQueue(engine.database, engine), {
+      logger: engine.logger,
+      follow: !engine.isReadOnly,
+    });
+    engine.embedding.use(embedder);
+  }
+
+  /** Resolves when background indexing (patterns, relations, meaning) is complete. */
+  async indexed(): Promise<void> {
+    if (!this.#engine.isReadOnly) await this.#engine.work.idle();
+    this.#engine.embedding?.wake();
+    await this.#engine.embedding?.idle();
+  }
+
+  /** Ends the threads and connections. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const engine = this.#engine;
+    const isOwner = !this.#isView && !engine.isClosed;
+    if (isOwner) engine.isClosed = true;
+    await this.#sessions.close();
+    if (!isOwner) return;
+    const steps = [
+      () => engine.stopListening?.(),
+      () => engine.embedding?.close(),
+      () => engine.work.close(),
+      () => engine.grep.close(),
+      () => engine.threads.close(),
+      () => engine.database.driver.close(),
+    ];
+    let failure: { error: unknown } | undefined;
+    for (const step of steps) {
+      try {
+        await step();
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+    if (failure !== undefined) throw failure.error;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Returns all changes of documents, in order, for a copy into another store. */
+  async history(): Promise<readonly TransferEvent[]> {
+    return await historyOf(this.#engine.database);
+  }
+
+  /** Returns how many events of another store a copy has replayed here. */
+  async replayed(from: string): Promise<number> {
+    return await replayed(this.#engine.database, from);
+  }
+
+  /** Replays events of another store. Their contents must be stored. */
+  async replay(events: Replay): Promise<void> {
+    this.#mayWrite();
+    await this.#changing(replay(this.#engine.database, events, this.#engine.count));
+  }
+
+  async #read<T>(options: StoreCallOptions, work: (sql: Sql) => Promise<T>): Promise<T> {
+    this.#requireOpen();
+    return await this.#engine.database.read({ viewer: viewerOf(options.principal), signal: options.signal }, work);
+  }
+
+  async #write<T>(options: StoreCallOptions, work: (sql: Sql) => Promise<T>): Promise<T> {
+    this.#requireOpen();
+    this.#mayWrite();
+    const { principal, signal } = options;
+    return await this.#changing(this.#engine.database.write({ viewer: viewerOf(principal), signal }, work));
+  }
+
+  async #changing<T>(change: Promise<T>): Promise<T> {
+    const result = await change;
+    this.#engine.work.wake();
+    this.#engine.embedding?.wake();
+    return result;
+  }
+
+  async #queryVector(query: string, signal: AbortSignal | undefined): Promise<QueryVector> {
+    const { embedding } = this.#engine;
+    if (embedding !== undefined) return await embedding.queryVector(query, signal);
+    return { missing: "no embedding model is available. To search by meaning, run `trunkline models pull`" };
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed || this.#engine.isClosed) throw new TrunklineError("CLOSED", "The store has been closed.");
+  }
+
+  #mayWrite(): void {
+    if (this.#engine.isReadOnly) throw new TrunklineError("INVALID_ARGUMENT", "The store is open read-only.");
+  }
+
+  #absolute(name: string | undefined): string | undefined {
+    return name === undefined ? undefined : resolve(this.#cwd, name);
+  }
+
+  #pinParams(params: PinParams, options: StoreCallOptions) {
+    this.#mayWrite();
+    const session = params.session ?? this.#sessions.require(options);
+    return { ...params, absolute: this.#absolute(params.path), session };
+  }
+
+  #filters<P extends FilterParams>(
+    params: P,
+    options: StoreCallOptions,
+  ): Omit<P, "session"> & { session: string | undefined } {
+    return { ...params, session: this.#sessions.meant(params.session, options) };
+  }
+}
+
+function makeEngine(database: Database, { id, logger, folder, openEmbedded, isReadOnly }: StoreParts): Engine {
+  const count: WordCounts["count"] = (bytes) => threads.texts.countWords({ bytes });
+  const writes = new PostgresWrites(database, count);
+  const threads = new StoreThreads({ folder, logger, store: storeSide(database, writes) });
+  const work = new WorkQueue(database, { threads, logger });
+  const engine: Engine = {
+    ...{ id, logger, folder, openEmbedded, isReadOnly, database, threads, writes, count, work },
+    cache: new EntryCache(),
+    vectors: new PassageVectors(),
+    grep: new PostgresGrep(database),
+    embedding: undefined,
+    stopListening: undefined,
+    isClosed: false,
+  };
+  work.onDone = () => engine.embedding?.wake();
+  return engine;
+}
+
+/** Answers the threads that read files. */
+function storeSide(database: Database, writes: PostgresWrites): Handlers {
+  const questions = documentQuestions(database);
+  const asked = Object.entries(questions).map(([name, answer]) => [
+    name,
+    // The thread passes the parameters of the same method.
+    (params: readonly unknown[]) => (answer as (...values: readonly unknown[]) => unknown)(...params),
+  ]);
+  const changes: Handlers = {
+    addDocuments: (batch: Parameters<PostgresWrites["addDocuments"]>[0], { signal }) =>
+      writes.addDocuments(batch, { signal }),
+    appendUpload: (part: Parameters<PostgresWrites["appendUpload"]>[0], { signal }) =>
+      writes.appendUpload(part, { signal }),
+    removeDocuments: (params: Parameters<PostgresWrites["removeDocuments"]>[0]) => writes.removeDocuments(params),
+    rememberRoot: (params: Parameters<PostgresWrites["rememberRoot"]>[0]) => writes.rememberRoot(params),
+    snapshot: (params: Parameters<PostgresWrites["snapshot"]>[0]) => writes.snapshot(params),
+  };
+  return { ...(Object.fromEntries(asked) as Handlers), ...changes };
+}
+
+/** Sessions are shared code; these are the calls it makes. */
+function sessionCalls({ database, threads }: Engine): ConstructorParameters<typeof ClientSessions>[0] {
+  return {
+    reader: {
+      resume: (params, { signal, viewer } = {}) =>
+        database.read({ signal, viewer }, (sql) => resumeSession(sql, params)),
+    },
+    writer: {
+      start: (params, { signal } = {}) => database.write({ signal }, (sql) => startSession(sql, params)),
+      stop: (params, { signal } = {}) => database.write({ signal }, (sql) => stopSession(sql, params)),
+    },
+    mover: { takeChanges: (params, options) => threads.files.takeChanges(params, options) },
+  };
+}
+
+function rpc({ signal, onProgress }: StoreCallOptions) {
+  return { signal, onProgress };
+}
+
+function stored(collection: string | undefined, { principal }: StoreCallOptions): string | undefined {
+  return storedCollection(collection, viewerOf(principal));
+}

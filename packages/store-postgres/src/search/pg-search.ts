@@ -1,0 +1,299 @@
+// `search`: ranks by words and meaning, applies filters before any cut, and cuts snippets from the content.
+import { TrunklineError } from "@trunkline/core";
+import type { SearchHit, SearchParams, SearchPathsResult, SearchResult } from "@trunkline/store/contract";
+import {
+  baseNameOf,
+  byBoth,
+  byMeaning,
+  byWords,
+  COMPARED,
+  type Correction,
+  correctTerms,
+  cutSnippet,
+  decodeCursor,
+  decodeText,
+  demotionOf,
+  encodeCursor,
+  type Hit,
+  hitsOf,
+  type KeywordHits,
+  keywordNotice,
+  MOST_CANDIDATES,
+  missingNotice,
+  nothingEmbedded,
+  pinnedFirst,
+  type QueryVector,
+  type Ranking,
+  type RankQuery,
+  shownScore,
+  type Term,
+  termShare,
+  termsOf,
+  type Viewer,
+  wholeNumber,
+} from "@trunkline/store/parts";
+import type { Sql } from "../database/sql.js";
+import { type ContentRow, hexOf, matchingIds, readContent } from "../documents/pg-contents.js";
+import { type SelectionParams, selectDocuments } from "../documents/pg-filters.js";
+import type { EntryCache, EntryStates } from "./entry-cache.js";
+import { KeywordReader } from "./keyword-read.js";
+import type { PassageVectors } from "./passage-vectors.js";
+import { untilAnswered } from "./until-answered.js";
+
+export type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
+  Omit<SelectionParams, "type"> & {
+    readonly type?: SearchParams["type"];
+    /** The session whose pinned content comes first. */
+    readonly pins?: string | undefined;
+    readonly embedded?: QueryVector | undefined;
+    readonly viewer?: Viewer;
+  };
+
+const DEFAULT_LIMIT = 10;
+const DEFAULT_SIMILARITY = 0.7;
+const LIVE = 2;
+
+interface SearchState {
+  readonly sql: Sql;
+  readonly entries: EntryStates;
+  readonly words: KeywordReader;
+  readonly scope: Uint8Array;
+}
+
+export async function search(
+  sql: Sql,
+  params: ResolvedSearchParams,
+  { cache, vectors }: { cache: EntryCache; vectors: PassageVectors },
+): Promise<SearchResult | SearchPathsResult> {
+  const started = performance.now();
+  const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? DEFAULT_LIMIT;
+  const offset = params.cursor === undefined ? 0 : Number(decodeCursor(params.cursor, 1)[0]);
+  const entries = await cache.current(sql);
+  const words = new KeywordReader(sql, entries);
+  const state: SearchState = { sql, entries, words, scope: await scopeOf(sql, entries, filtersOf(params)) };
+  const found = await wordsOf(state, params);
+  const { terms, corrections } = params.viewer === undefined ? found : await visibleWords(state, found);
+  const pinned = await pinnedEntries(sql, params);
+  const ranking =
+    params.hash === undefined
+      ? await rank(state, { params, terms, most: offset + limit, pinned, vectors })
+      : await byHash(sql, params);
+  const { type, hits, total, notice } = ranking;
+  const page = pinnedFirst(hits, pinned).slice(offset, offset + limit);
+  const cursor = total > offset + limit && page.length === limit ? { cursor: encodeCursor([offset + limit]) } : {};
+  const rows = await documentsOf(sql, page);
+  const shownNotice = notice === undefined ? {} : { notice };
+  if (params.pathsOnly) return { paths: rows.map(({ row }) => row.path), total, ...cursor, ...shownNotice };
+  const shown = terms.map((term) => term.corrected ?? term.word);
+  const results: SearchHit[] = [];
+  for (const { hit, row } of rows) results.push(await describe(sql, { hit, row }, { terms: shown, params }));
+  return {
+    total,
+    type,
+    executionTimeMs: Math.round(performance.now() - started),
+    results,
+    ...cursor,
+    ...(corrections.length === 0 ? {} : { corrections }),
+    ...shownNotice,
+  };
+}
+
+function filtersOf(params: ResolvedSearchParams): SelectionParams {
+  const { collection, snapshot, tags, matchAllTags, metadata, session, extension, pathPattern } = params;
+  return { collection, snapshot, tags, matchAllTags, metadata, session, extension, pattern: pathPattern };
+}
+
+/** Which entries a search can find: by entry id, 1 if it can. */
+async function scopeOf(sql: Sql, { states, results }: EntryStates, filters: SelectionParams): Promise<Uint8Array> {
+  if (Object.values(filters).every((value) => value === undefined)) {
+    // Stored results are searched only when their collection is named.
+    return states.map((state, id) => (state === LIVE && results[id] === 0 ? 1 : 0));
+  }
+  const selection = await selectDocuments(sql, filters);
+  const rows = await sql.rows<{ id: number }>(
+    `SELECT e.id FROM ${selection.from} JOIN entries e ON e.version = v.id WHERE e.state <> 0 AND ${selection.where}`,
+    ...selection.values,
+  );
+  const scope = new Uint8Array(states.length);
+  for (const { id } of rows) if (id < scope.length) scope[id] = 1;
+  return scope;
+}
+
+async function wordsOf(
+  { sql, words }: SearchState,
+  params: ResolvedSearchParams,
+): Promise<{ terms: Term[]; corrections: Correction[] }> {
+  const asked = termsOf(params.query);
+  const similarity = params.similarity ?? DEFAULT_SIMILARITY;
+  if (!(similarity >= 0 && similarity <= 1)) {
+    throw new TrunklineError("INVALID_ARGUMENT", `similarity must be a number from 0 to 1, not ${similarity}.`);
+  }
+  const isExact = params.fuzzy === false || params.hash !== undefined || params.type === "semantic";
+  if (isExact) return { terms: asked.map((word) => ({ word })), corrections: [] };
+  // Questions are words to count, or trigrams to find words with.
+  return await untilAnswered<number | readonly string[], { terms: Term[]; corrections: Correction[] }>(
+    (ask) =>
+      correctTerms(
+        {
+          // Until it is known, a word counts as frequent, which asks nothing else about it.
+          textsWith: (word, most) => Math.min(most, (ask(`count ${word}`) as number | undefined) ?? most),
+          wordsLike: (grams) => (ask(`like ${grams.join(" ")}`) as readonly string[] | undefined) ?? [],
+        },
+        asked,
+        similarity,
+      ),
+    async (questions) => {
+      const answers = new Map<string, number | readonly string[]>();
+      const counted = questions
+        .filter((question) => question.startsWith("count "))
+        .map((question) => question.slice(6));
+      await words.load(counted);
+      for (const word of counted) answers.set(`count ${word}`, words.textsWith(word));
+      for (const question of questions) {
+        if (question.startsWith("like ")) answers.set(question, await wordsLike(sql, question.slice(5).split(" ")));
+      }
+      return answers;
+    },
+  );
+}
+
+async function wordsLike(sql: Sql, grams: readonly string[]): Promise<string[]> {
+  const rows = await sql.rows<{ word: string }>(
+    `SELECT w.word FROM words w, LATERAL (SELECT count(*) AS n FROM unnest(w.grams) g WHERE g = ANY($1::text[])) shared
+     WHERE w.grams && $1::text[] ORDER BY shared.n DESC, w.id LIMIT ${MOST_CANDIDATES}`,
+    grams,
+  );
+  return rows.map(({ word }) => word);
+}
+
+/** Drops corrections that a viewer finds nothing with: the word may only occur in results of someone else. */
+async function visibleWords(
+  state: SearchState,
+  { terms, corrections }: { terms: readonly Term[]; corrections: readonly Correction[] },
+): Promise<{ terms: Term[]; corrections: Correction[] }> {
+  const shown: Correction[] = [];
+  for (const correction of corrections) {
+    if ((await keywordHits(state, { terms: [{ word: correction.to }], most: 1 })).total > 0) shown.push(correction);
+  }
+  const kept = new Set(shown.map(({ from }) => from));
+  return { terms: terms.map((term) => (kept.has(term.word) ? term : { word: term.word })), corrections: shown };
+}
+
+async function keywordHits(
+  { words, scope, entries }: SearchState,
+  { terms, most, query }: { terms: readonly Term[]; most: number; query?: string },
+): Promise<KeywordHits> {
+  await words.load(terms.flatMap(({ word, corrected }) => (corrected === undefined ? [word] : [word, corrected])));
+  const asked = new Map(terms.map((term) => [JSON.stringify([term.word, term.corrected, term.unknown]), term]));
+  const lists = [...asked.values()].map((term) => ({ postings: words.postings(term), share: termShare(term) }));
+  const demotion = demotionOf(query === undefined ? new Uint8Array(0) : entries.kinds, { query: query ?? "", scope });
+  return hitsOf(lists, { scope, most, demotion, documents: entries.count });
+}
+
+async function rank(
+  state: SearchState,
+  options: {
+    params: ResolvedSearchParams;
+    terms: readonly Term[];
+    most: number;
+    pinned: ReadonlySet<number>;
+    vectors: PassageVectors;
+  },
+): Promise<Ranking> {
+  const { params, terms, most, pinned, vectors } = options;
+  const { scope, entries, sql } = state;
+  const { embedded, type: asked = "hybrid", query: text } = params;
+  // An empty query is somewhat similar to everything.
+  if (text.trim() === "") return { type: "keyword", hits: [], total: 0 };
+  const demotion = demotionOf(entries.kinds, { query: text, scope });
+  const query: RankQuery = { query: text, type: params.type, embedded, terms, scope, demotion, most, pinned };
+  const byKeyword = () => keywordHits(state, { terms, most: Math.max(most, COMPARED), query: text });
+  if (asked === "keyword" || embedded === undefined || "missing" in embedded) {
+    return { ...byWords(await byKeyword(), query), notice: keywordNotice(query) };
+  }
+  const keyword = asked === "semantic" ? undefined : await byKeyword();
+  const also = [...(keyword?.best.slice(0, COMPARED).map((hit) => hit.entry) ?? []), ...pinned];
+  const semantic = await vectors.nearest(sql, embedded, { scope, also });
+  if (semantic === undefined) {
+    return { ...byWords(keyword ?? (await byKeyword()), query), notice: nothingEmbedded(embedded.follows) };
+  }
+  const notice = [missingNotice(semantic.missing), semantic.notice].filter((part) => part !== undefined).join(" ");
+  const ranking =
+    keyword === undefined ? byMeaning(semantic.hits, query) : byBoth(query, { keyword, semantic: semantic.hits });
+  return { ...ranking, notice: notice === "" ? undefined : notice };
+}
+
+async function pinnedEntries(sql: Sql, { pins }: ResolvedSearchParams): Promise<ReadonlySet<number>> {
+  if (pins === undefined) return new Set();
+  const rows = await sql.rows<{ id: number }>(
+    "SELECT e.id FROM pins p JOIN entries e ON e.content = p.content WHERE p.session = $1 AND e.state <> 0",
+    pins,
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Finds every document whose content hash starts with these digits. */
+async function byHash(sql: Sql, params: ResolvedSearchParams): Promise<Ranking> {
+  const selection = await selectDocuments(sql, filtersOf(params));
+  const hits: Hit[] = [];
+  for (const id of await matchingIds(sql, params.hash as string, 1_000_000)) {
+    const rows = await sql.rows<{ id: number }>(
+      `SELECT e.id FROM ${selection.from} JOIN entries e ON e.version = v.id AND e.state <> 0
+       WHERE c.hash = $${selection.values.length + 1} AND ${selection.where} ORDER BY d.path, v.id`,
+      ...selection.values,
+      Buffer.from(id, "hex"),
+    );
+    for (const { id: entry } of rows) hits.push({ entry, score: 1, parts: { hash: id } });
+  }
+  return { type: "keyword", hits, total: hits.length };
+}
+
+interface DocumentHit extends ContentRow {
+  readonly document: number;
+  readonly path: string;
+  readonly title: string | null;
+}
+
+async function documentsOf(sql: Sql, hits: readonly Hit[]): Promise<{ hit: Hit; row: DocumentHit }[]> {
+  if (hits.length === 0) return [];
+  const rows = await sql.rows<DocumentHit & { entry: number }>(
+    `SELECT e.id AS entry, d.id AS document, d.path, d.title, c.id, c.hash, c.size, c.type
+     FROM entries e JOIN seen_documents d ON d.id = e.document JOIN contents c ON c.id = e.content WHERE e.id = ANY($1::int[])`,
+    hits.map(({ entry }) => entry),
+  );
+  const byEntry = new Map(rows.map((row) => [row.entry, row]));
+  return hits.flatMap((hit) => {
+    const row = byEntry.get(hit.entry);
+    return row === undefined ? [] : [{ hit, row }];
+  });
+}
+
+async function describe(
+  sql: Sql,
+  { hit, row }: { hit: Hit; row: DocumentHit },
+  { terms, params }: { terms: readonly string[]; params: ResolvedSearchParams },
+): Promise<SearchHit> {
+  const text = row.type === "text" ? decodeText(await readContent(sql, row)) : "";
+  const passage =
+    hit.passage === undefined
+      ? undefined
+      : await sql.get<{ from: number; to: number }>(
+          `SELECT from_line AS "from", to_line AS "to" FROM passages WHERE id = $1`,
+          hit.passage,
+        );
+  const { snippet, line } = cutSnippet(text, terms, {
+    context: params.context ?? 0,
+    lineNumbers: params.lineNumbers ?? false,
+    within: passage,
+  });
+  return {
+    id: row.document,
+    hash: hexOf(row.hash),
+    title: row.title ?? baseNameOf(row.path),
+    path: row.path,
+    score: shownScore(hit.score),
+    snippet,
+    ...(line === undefined ? {} : { line }),
+    ...(params.explain ? { explain: { ...hit.parts, terms } } : {}),
+  };
+}

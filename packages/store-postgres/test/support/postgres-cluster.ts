@@ -1,0 +1,94 @@
+// A real server for tests: a cluster in a temporary folder, from the installed binaries, on a socket in that folder.
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface PostgresCluster extends AsyncDisposable {
+  /** Creates an empty database and returns its address. */
+  createDatabase(): string;
+  /** Runs a statement as the superuser. */
+  run(sql: string, database?: string): string;
+  stop(mode?: "fast" | "immediate"): void;
+  start(): void;
+}
+
+const NOBODY = 65534;
+const ROOTS = ["/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt"];
+
+/** The folder of the server's programs, or undefined if it is not installed. */
+export function postgresBinaries(): string | undefined {
+  const folders = ROOTS.flatMap((root) =>
+    existsSync(root) ? readdirSync(root).map((name) => join(root, name, "bin")) : [],
+  );
+  return folders
+    .filter((folder) => existsSync(join(folder, "initdb")))
+    .sort()
+    .at(-1);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return address.port;
+}
+
+/** Starts a server. As root, it runs as nobody, because PostgreSQL refuses to run as root. */
+export async function startPostgres(binaries: string): Promise<PostgresCluster> {
+  // Not in the tests' own folder, which only their user can enter.
+  const isRoot = process.getuid?.() === 0;
+  const folder = mkdtempSync(join(isRoot ? "/tmp" : tmpdir(), "trunkline-pg-"));
+  const data = join(folder, "db");
+  mkdirSync(data, { mode: 0o700 });
+  if (isRoot) {
+    chmodSync(folder, 0o755);
+    chownSync(folder, NOBODY, NOBODY);
+    chownSync(data, NOBODY, NOBODY);
+  }
+  const run = (program: string, args: readonly string[]) => {
+    const env = { PATH: process.env.PATH, HOME: folder, LC_ALL: "C" };
+    const command = isRoot
+      ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", join(binaries, program), ...args]
+      : [join(binaries, program), ...args];
+    return String(
+      execFileSync(command[0] as string, command.slice(1), { env, cwd: folder, stdio: ["ignore", "pipe", "pipe"] }),
+    );
+  };
+  const port = await freePort();
+  run("initdb", ["--no-sync", "--auth=trust", "--locale=C", "--encoding=UTF8", "--username=postgres", "-D", data]);
+  const settings = `-p ${port} -h 127.0.0.1 -k ${folder} -c fsync=off`;
+  const start = () =>
+    void execQuiet(() => run("pg_ctl", ["-w", "-D", data, "-l", join(folder, "log"), "-o", settings, "start"]));
+  const stop = (mode = "fast") => void execQuiet(() => run("pg_ctl", ["-w", "-m", mode, "-D", data, "stop"]));
+  start();
+  let databases = 0;
+  const psql = (sql: string, database = "postgres") =>
+    run("psql", ["-h", "127.0.0.1", "-p", String(port), "-U", "postgres", "-d", database, "-qtA", "-c", sql]);
+  return {
+    createDatabase() {
+      const name = `store_${++databases}`;
+      psql(`CREATE DATABASE ${name}`);
+      return `postgres://postgres@127.0.0.1:${port}/${name}`;
+    },
+    run: psql,
+    start,
+    stop,
+    async [Symbol.asyncDispose]() {
+      stop("immediate");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Stopping a server that is stopped is fine. */
+function execQuiet(work: () => unknown): void {
+  try {
+    work();
+  } catch (error) {
+    if (!/PID file|no server running/i.test(String((error as { stderr?: unknown }).stderr))) throw error;
+  }
+}
