@@ -11,7 +11,7 @@ const bundle = join(root, "packages", "cli", "bundle");
 
 /** The exports of our packages: name in an import, built file. */
 const EXPORTS = readdirSync(join(root, "packages"))
-  .filter((folder) => folder !== "embed")
+  .filter((folder) => folder !== "embed" && folder !== "store-postgres")
   .flatMap((folder) => {
     const manifest = JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8"));
     return Object.entries<{ default: string }>(manifest.exports)

@@ -16,7 +16,7 @@ export type {
 } from "@trunkline/agent";
 export type { CallResult, Hub } from "@trunkline/client";
 export { type ErrorCode, isTrunklineError, type SourcedTool, TrunklineError } from "@trunkline/core";
-export type { Store } from "@trunkline/store";
+export type { AnyStore, Store } from "@trunkline/store";
 export { EXIT, exitCodeOf } from "./app/exit-codes.js";
 export { type RunOptions, registerAgent } from "./scripting/run-agent.js";
 export { agent } from "./scripting/script-agent.js";

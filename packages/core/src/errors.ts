@@ -72,6 +72,9 @@ const RETRYABLE_BY_DEFAULT: ReadonlySet<ErrorCode> = new Set([
   "STORE_UNAVAILABLE",
 ]);
 
+/** Marks errors of every copy of this package: an optional package brings its own. */
+const BRAND = Symbol.for("trunkline.error");
+
 /** The only error class. The message says what happened; `hint` says what to do about it. */
 export class TrunklineError extends Error {
   override readonly name = "TrunklineError";
@@ -86,6 +89,14 @@ export class TrunklineError extends Error {
     this.hint = details.hint;
     this.retryable = details.retryable ?? RETRYABLE_BY_DEFAULT.has(code);
     this.data = details.data;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === "object" && value !== null && BRAND in value;
+  }
+
+  get [BRAND](): true {
+    return true;
   }
 
   /** The shape used in answers and JSON output. Leaves out the cause, which may contain secrets. */

@@ -1,17 +1,18 @@
 // The one place that opens things: configuration, hub, store, model and service, each once, on first use, with the same
 // safeguards for every caller. Commands, `serve`, scripts and the agent all work with an App.
-import { basename, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Abilities, Channel, Hub, HubOptions, LoadedConfig, SignIn } from "@trunkline/client";
 import type { ConfigMemory, LoadConfigOptions, TypedServer } from "@trunkline/client/config";
 import { type ContentStore, type Embedder, isFolderSync, messageOf, TrunklineError } from "@trunkline/core";
 import type { Backends, Exchange, Service } from "@trunkline/server";
-import type { Store } from "@trunkline/store";
+import type { AnyStore } from "@trunkline/store";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import { meaningOf } from "../terminal/palette.js";
 import type { ExchangeOptions, OpenedService, ServiceSettings } from "./app-service.js";
 import { configProblems, reportOnUse } from "./config-problems.js";
-import { type GuardedPlaces, guardedPlaces, isProjectStore, storeFolder } from "./folders.js";
+import { type GuardedPlaces, guardedPlaces, isProjectStore, namedAddress, storeFolder } from "./folders.js";
 import type { LiveConfig } from "./live-config.js";
 import type { StoreApproval } from "./project-store.js";
 
@@ -91,8 +92,8 @@ export class App implements AsyncDisposable {
   #openedHub: Hub | undefined;
   readonly #listeners = new Set<() => void>();
   #channel: AppChannel | undefined;
-  readonly #store = new Once<Store>();
-  readonly #searchable = new Once<Store>();
+  readonly #store = new Once<AnyStore>();
+  readonly #searchable = new Once<AnyStore>();
   readonly #contentStore = new Once<ContentStore>();
   readonly #embedder = new Once<Embedder | undefined>();
   #attaching: Promise<void> | undefined;
@@ -109,6 +110,14 @@ export class App implements AsyncDisposable {
   /** The store's folder, whether it exists or not. */
   get storeFolder(): string {
     return storeFolder(this.context, this.#options.store);
+  }
+
+  /** Where the store is, to show: its folder, or the address of its database without a password. */
+  async storePlace(): Promise<string> {
+    const address = await this.#storeAddress();
+    if (address === undefined) return this.storeFolder;
+    const { loadStorePostgres } = await import("./team-store.js");
+    return (await loadStorePostgres(this.context)).placeOf(address);
   }
 
   /** Paths that clients must not touch and the store does not index. */
@@ -192,7 +201,7 @@ export class App implements AsyncDisposable {
     this.#channel?.clearProgress?.();
   }
 
-  store(): Promise<Store> {
+  store(): Promise<AnyStore> {
     return this.#store.get(() => this.#openStore());
   }
 
@@ -200,7 +209,7 @@ export class App implements AsyncDisposable {
    * Returns the store with the embedded model attached, if installed, for search by meaning. A model that takes longer
    * than `waitMs` is attached later.
    */
-  searchableStore(waitMs?: number): Promise<Store> {
+  searchableStore(waitMs?: number): Promise<AnyStore> {
     return this.#searchable.get(async () => {
       const [store, embedder] = await Promise.all([
         this.store(),
@@ -400,9 +409,11 @@ export class App implements AsyncDisposable {
     for (const listener of this.#listeners) listener();
   }
 
-  async #openStore(): Promise<Store> {
+  async #openStore(): Promise<AnyStore> {
     const { cwd, logger } = this.context;
     const { store: named, storeId, reading, mustExist } = this.#options;
+    const address = await this.#storeAddress();
+    if (address !== undefined) return await this.#openAddress(address);
     const path = this.storeFolder;
     // A read-only command that names a missing store is a typo.
     if ((mustExist || (reading && named !== undefined)) && !isFolderSync(path)) {
@@ -427,6 +438,26 @@ export class App implements AsyncDisposable {
           );
     await approval?.onOpened?.(store.id);
     return store;
+  }
+
+  /** Returns the address of the database that holds the store, if it is named, or set in the user's own settings. */
+  async #storeAddress(): Promise<string | undefined> {
+    const { context } = this;
+    const { store: named } = this.#options;
+    if (named !== undefined || context.env.TRUNKLINE_STORE) return namedAddress(context, named);
+    if (isProjectStore(context, named) || !existsSync(join(context.home, "settings.json"))) return undefined;
+    return (await this.config()).settings?.store;
+  }
+
+  async #openAddress(address: string): Promise<AnyStore> {
+    const { openAddress } = await import("./team-store.js");
+    const { shared, cwd } = this.context;
+    const id = this.#options.storeId;
+    if (shared === undefined) return await openAddress(this.context, address, { id, ...this.guardedPlaces });
+    const { addressFolder } = await import("./team-store.js");
+    const folder = addressFolder(this.context.home, address);
+    const store = await shared.store({ folder, id }, () => openAddress(this.context, address, { id }));
+    return store.from(cwd, this.guardedPlaces);
   }
 
   /** Throws unless the user created or approved a project's store. */

@@ -1,13 +1,14 @@
 // The store as a command uses it: Ctrl-C stops a call, and progress is one line of the terminal.
 import { abortError, printable } from "@trunkline/core";
-import type { Store, StoreCallOptions } from "@trunkline/store";
+import type { AnyStore, StoreCallOptions } from "@trunkline/store";
 import type { CommandContext } from "../terminal/context.js";
 import { shownBytes } from "../terminal/output.js";
 import { progressLineFor } from "../terminal/progress-line.js";
 import { type AppOptions, openApp } from "./app.js";
 
 export interface OpenedStore extends AsyncDisposable {
-  readonly store: Store;
+  readonly store: AnyStore;
+  /** Its folder, or the address of its database. */
   readonly folder: string;
   /** Options for every call: Ctrl-C, and progress on one line of the terminal. */
   calling(what: string, options?: { unit?: "bytes" }): StoreCallOptions & { signal: AbortSignal };
@@ -36,7 +37,7 @@ export async function openCommandStore(
   const show = (text: string) => line?.update(redactor.text(printable(text)));
   return {
     store,
-    folder: app.storeFolder,
+    folder: await app.storePlace(),
     calling: (what, { unit } = {}) => ({
       signal,
       onProgress: ({ progress, total, message }) => {

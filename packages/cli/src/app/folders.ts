@@ -4,14 +4,22 @@ import { readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { isFolderSync, isSensitiveToRead, isWithin, systemCodeOf } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
+import { addressFolder, isStoreAddress } from "./team-store.js";
 
 type World = Pick<CommandContext, "cwd" | "env" | "home">;
+
+/** Returns the address of the database that the user named as the store, if it is one. */
+export function namedAddress({ env }: Pick<World, "env">, given: string | undefined): string | undefined {
+  const named = given ?? (env.TRUNKLINE_STORE || undefined);
+  return named !== undefined && isStoreAddress(named) ? named : undefined;
+}
 
 /**
  * Returns the store's folder: the given one, the environment's, the project's if it has one, or else the user's own.
  */
 export function storeFolder({ cwd, env, home }: World, given: string | undefined): string {
   const named = given ?? (env.TRUNKLINE_STORE || undefined);
+  if (named !== undefined && isStoreAddress(named)) return addressFolder(home, named);
   if (named !== undefined) return resolve(cwd, named);
   return projectStore(cwd, home) ?? join(home, "store");
 }

@@ -49,7 +49,7 @@ export function wholeNumberOption(flags: string, description: string, bounds: { 
 
 /** `--store`, accepted before and after the command name. */
 export function storeOption(): Option {
-  return new Option("--store <path>", "the store's folder");
+  return new Option("--store <path>", "the store: its folder, or postgres://user@host/database");
 }
 
 /** Returns the value of `--store`; the nearest one wins. */

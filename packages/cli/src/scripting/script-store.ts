@@ -1,9 +1,9 @@
 // `store` of the module `trunkline`.
 import type {
+  AnyStore,
   SearchParams,
   SearchPathsResult,
   SearchResult,
-  Store,
   StoreCallOptions,
   StoreMethods,
 } from "@trunkline/store";
@@ -23,12 +23,12 @@ const BY_MEANING: ReadonlySet<string> = new Set(["search", "indexed"]);
 /**
  * The store: the one in `TRUNKLINE_STORE`, or else the project's if it has one, or else your own. It is closed for you.
  */
-export interface ScriptStore extends Omit<Pick<Store, Method>, "search"> {
+export interface ScriptStore extends Omit<Pick<AnyStore, Method>, "search"> {
   /** Searches by keyword and, if the model is installed, by meaning. */
   search(params: SearchParams & { readonly pathsOnly?: false }, options?: StoreCallOptions): Promise<SearchResult>;
   search(params: SearchParams & { readonly pathsOnly: true }, options?: StoreCallOptions): Promise<SearchPathsResult>;
   /** Opens the store itself, for everything else. */
-  open(): Promise<Store>;
+  open(): Promise<AnyStore>;
 }
 
 export const store: ScriptStore = Object.freeze({

@@ -3,7 +3,7 @@
 // any Node program.
 import type { Hub, LoadedConfig } from "@trunkline/client";
 import { messageOf, TrunklineError } from "@trunkline/core";
-import type { Store } from "@trunkline/store";
+import type { AnyStore } from "@trunkline/store";
 import { type App, openApp } from "../app/app.js";
 import { EXIT } from "../app/exit-codes.js";
 import { type CommandContext, createContext } from "../terminal/context.js";
@@ -47,12 +47,12 @@ export class World {
     return this.#hub;
   }
 
-  async store(): Promise<Store> {
+  async store(): Promise<AnyStore> {
     return await this.#opened().store();
   }
 
   /** Opens the store with the semantic search model, if installed. Loading it takes a moment. */
-  async searchableStore(): Promise<Store> {
+  async searchableStore(): Promise<AnyStore> {
     return await this.#opened().searchableStore();
   }
 

@@ -2,14 +2,17 @@
 import type { ConnectionPool } from "@trunkline/client";
 import type { Embedder, Redactor } from "@trunkline/core";
 import type { AskThrough, CallRecorder } from "@trunkline/server";
-import type { Store } from "@trunkline/store";
+import type { AnyStore } from "@trunkline/store";
 
 /** The warm parts of a broker. An App in it borrows them instead of opening its own. */
 export interface SharedParts {
   /** The connections to servers. */
   readonly connections: ConnectionPool;
   /** Returns the store in this folder, opening it if needed. The borrower closes the view that it makes of it. */
-  store(key: { readonly folder: string; readonly id: string | undefined }, open: () => Promise<Store>): Promise<Store>;
+  store(
+    key: { readonly folder: string; readonly id: string | undefined },
+    open: () => Promise<AnyStore>,
+  ): Promise<AnyStore>;
   /** Returns the embedded model, opening it if needed. It stays open. */
   embedder(open: () => Promise<Embedder | undefined>): Promise<Embedder | undefined>;
   /** Lets a person answer the questions of calls in this folder in the console, too. */

@@ -28,6 +28,8 @@ export interface FileSettings {
   readonly registry?: string;
   /** Whether to say that a newer version exists. Only the user's own counts. */
   readonly updateNotice?: boolean;
+  /** The address of the database in which the store is, in place of the user's own folder. */
+  readonly store?: string;
 }
 
 /** Files and folders that clients can use besides the workspace. */
@@ -44,8 +46,8 @@ export const UNKNOWN_RULES: PolicyRules = { "*.*": "deny" };
 const VERDICTS: readonly PolicyVerdict[] = ["allow", "ask", "deny"];
 
 /**
- * Reads `policy`, `download`, `agent`, `paths`, `surface`, `favourites`, `broker`, `registry` and `updateNotice`. An
- * unreadable rule denies, so anything meant to be restricted stays restricted.
+ * Reads `policy`, `download`, `agent`, `paths`, `surface`, `favourites`, `broker`, `registry`, `updateNotice` and
+ * `store`. An unreadable rule denies, so anything meant to be restricted stays restricted.
  */
 export function readSettings(
   root: ConfigNode,
@@ -74,6 +76,7 @@ export function readSettings(
   const broker = readBroker(memberOf(root, "broker"), scope, warn);
   const registry = readRegistry(memberOf(root, "registry"), scope, warn);
   const updateNotice = readUpdateNotice(memberOf(root, "updateNotice"), scope, warn);
+  const store = readStore(memberOf(root, "store"), scope, warn);
   return {
     settings: {
       ...(policy === undefined ? {} : { policy }),
@@ -85,6 +88,7 @@ export function readSettings(
       ...(broker === undefined ? {} : { broker }),
       ...(registry === undefined ? {} : { registry }),
       ...(updateNotice === undefined ? {} : { updateNotice }),
+      ...(store === undefined ? {} : { store }),
     },
     diagnostics,
   };
@@ -120,6 +124,23 @@ function readUpdateNotice(
   const text = textOf(node);
   if (text === "true" || text === "false") return text === "true";
   warn(node, '"updateNotice" must be true or false');
+  return undefined;
+}
+
+/** Reads `"store": "postgres://user@host/database"`. A project must not be able to say where its user's documents go. */
+function readStore(
+  node: ConfigNode | undefined,
+  scope: ConfigScope,
+  warn: (node: ConfigNode, message: string) => void,
+): string | undefined {
+  if (node === undefined) return undefined;
+  if (scope === "project") {
+    warn(node, '"store" has an effect only in your own settings, not in a project\'s');
+    return undefined;
+  }
+  const text = textOf(node);
+  if (text !== undefined && /^postgres(?:ql)?:\/\//i.test(text)) return text;
+  warn(node, '"store" is not the address of a database, such as "postgres://user@host/database"');
   return undefined;
 }
 
@@ -222,6 +243,8 @@ export interface ConfigSettings extends MergedSurface {
   readonly paths?: PathSettings;
   /** From the user's own files. */
   readonly broker?: BrokerSettings;
+  /** From the user's own files: the address of the store's database. */
+  readonly store?: string;
 }
 
 export function mergeSettings(files: readonly (FileSettings & { readonly scope: ConfigScope })[]): ConfigSettings {
@@ -234,12 +257,18 @@ export function mergeSettings(files: readonly (FileSettings & { readonly scope: 
     ...mergePaths(files),
     ...mergeSurface(files),
     ...mergeBroker(files),
+    ...mergeStore(files),
   };
 }
 
 function mergeBroker(files: readonly FileSettings[]): Pick<ConfigSettings, "broker"> {
   const broker = files.find((file) => file.broker?.idleMs !== undefined)?.broker;
   return broker === undefined ? {} : { broker };
+}
+
+function mergeStore(files: readonly FileSettings[]): Pick<ConfigSettings, "store"> {
+  const store = files.find((file) => file.store !== undefined)?.store;
+  return store === undefined ? {} : { store };
 }
 
 function mergePaths(files: readonly FileSettings[]): Pick<ConfigSettings, "paths"> {

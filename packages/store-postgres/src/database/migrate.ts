@@ -52,6 +52,7 @@ async function applyMigrations(connection: DriverConnection, from: number, to: n
   if (from === 0) {
     await connection.exec(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
     await connection.exec("CREATE EXTENSION IF NOT EXISTS pg_trgm");
+    await installPgvector(connection);
     await connection.exec(`CREATE TABLE IF NOT EXISTS ${SCHEMA}.schema_version (version integer NOT NULL)`);
     await connection.exec(
       `INSERT INTO ${SCHEMA}.schema_version SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM ${SCHEMA}.schema_version)`,
@@ -62,6 +63,19 @@ async function applyMigrations(connection: DriverConnection, from: number, to: n
   for (let version = from; version < to; version++) {
     await connection.exec(MIGRATIONS[version] as string);
     await connection.exec(`UPDATE ${SCHEMA}.schema_version SET version = ${version + 1}`);
+  }
+}
+
+/** Installs pgvector if the server has it and the user may. Without it, gateways compare vectors themselves. */
+async function installPgvector(connection: DriverConnection): Promise<void> {
+  const { rows } = await connection.query("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'", []);
+  if (rows.length === 0) return;
+  await connection.exec("SAVEPOINT pgvector");
+  try {
+    await connection.exec("CREATE EXTENSION IF NOT EXISTS vector");
+  } catch (error) {
+    if (stateOf(error) !== "42501") throw error;
+    await connection.exec("ROLLBACK TO SAVEPOINT pgvector");
   }
 }
 

@@ -2,7 +2,7 @@
 import { ConnectionPool } from "@trunkline/client";
 import { type Embedder, type Logger, messageOf, type Redactor } from "@trunkline/core";
 import type { AskThrough, CallRecorder } from "@trunkline/server";
-import type { Store } from "@trunkline/store";
+import type { AnyStore } from "@trunkline/store";
 import { CallRecordings } from "../../console/call-recordings.js";
 import { QuestionBoard } from "../../console/question-board.js";
 import type { ConsolePerson, SharedParts } from "../../terminal/shared-parts.js";
@@ -16,7 +16,7 @@ export class WarmParts implements SharedParts {
   /** Opens the console, if it is not open yet. */
   onConsole: (person: ConsolePerson) => Promise<string> = () => Promise.reject(new Error("no console"));
   readonly #logger: Logger;
-  readonly #stores = new Map<string, Promise<Store>>();
+  readonly #stores = new Map<string, Promise<AnyStore>>();
   #embedder: Promise<Embedder | undefined> | undefined;
 
   constructor(logger: Logger) {
@@ -28,7 +28,10 @@ export class WarmParts implements SharedParts {
     return [...this.#stores.keys()].map((key) => (JSON.parse(key) as { folder: string }).folder);
   }
 
-  store(key: { readonly folder: string; readonly id: string | undefined }, open: () => Promise<Store>): Promise<Store> {
+  store(
+    key: { readonly folder: string; readonly id: string | undefined },
+    open: () => Promise<AnyStore>,
+  ): Promise<AnyStore> {
     const text = JSON.stringify(key);
     const known = this.#stores.get(text);
     if (known !== undefined) return known;

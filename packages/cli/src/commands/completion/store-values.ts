@@ -1,7 +1,7 @@
 // What a store holds, for completion: collections, snapshots and sessions. Only reads; a store that does not exist, or
 // that the user has not approved, holds nothing.
 import { isTrunklineError } from "@trunkline/core";
-import type { Store } from "@trunkline/store";
+import type { AnyStore } from "@trunkline/store";
 import { openApp } from "../../app/app.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { quantity } from "../../terminal/trust-prompt.js";
@@ -35,7 +35,7 @@ export async function sessionWords(context: CommandContext, slot: Slot): Promise
 async function inStore<T>(
   context: CommandContext,
   { position }: Slot,
-  read: (store: Store) => Promise<T>,
+  read: (store: AnyStore) => Promise<T>,
 ): Promise<T | undefined> {
   // Headless: never asks whether to approve a store.
   await using app = openApp(context, {

@@ -26,6 +26,7 @@ Examples:
 
 The store is the folder given with --store or TRUNKLINE_STORE, else .trunkline/store in this folder or above it, up to the
 git root (\`trunkline init\` creates it), else the folder "store" in ~/.trunkline. Several processes may use it at once.
+For a team, the store can be in a PostgreSQL database: --store postgres://user@host/database, or "store" in your settings.
 Exit codes: 0 success, 1 failure, or nothing found by search, grep and list, 2 wrong usage
 (for grep any error), 130 interrupted.`;
 
@@ -118,6 +119,26 @@ const COMMANDS: { readonly [Name in OperationName]?: StoreCommand<Name> } = {
 export function registerStore({ program, context, setExitCode }: Cli): void {
   const store = program.command("store").addOption(storeOption()).addHelpText("after", EXAMPLES);
   for (const name of Object.keys(COMMANDS) as OperationName[]) registerOperation(store, name, { context, setExitCode });
+  registerDatabases(store, { context, setExitCode });
+}
+
+/** Commands about stores as a whole. */
+function registerDatabases(store: Command, { context, setExitCode }: Pick<Cli, "context" | "setExitCode">): void {
+  const init = store
+    .command("init")
+    .description("create a store in a PostgreSQL database, or migrate an older one")
+    .argument("<address>", "postgres://user@host/database; the password may also come from PGPASSWORD or ~/.pgpass");
+  withJson(init).action(async (address: string) => {
+    setExitCode(await (await import("./copying.js")).initStore(context, address, init.opts()));
+  });
+  const copy = store
+    .command("copy")
+    .description("copy a store with its history into another one; an interrupted copy goes on where it ended")
+    .argument("<from>", "a folder, or the address of a database")
+    .argument("<to>", "a folder, or the address of a database with a store");
+  withJson(copy).action(async (from: string, to: string) => {
+    setExitCode(await (await import("./copying.js")).copy(context, { from, to }, copy.opts()));
+  });
 }
 
 function registerOperation(

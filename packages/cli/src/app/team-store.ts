@@ -1,0 +1,107 @@
+// Stores in a database, for a team. @trunkline/store-postgres is not a dependency of trunkline: it is looked for when an
+// address names such a store.
+import { createHash } from "node:crypto";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Logger, TrunklineError } from "@trunkline/core";
+import type { AnyStore } from "@trunkline/store";
+import type { CommandContext } from "../terminal/context.js";
+import { packagePlaces, packagesFolder, resolvePackage } from "./optional-package.js";
+
+const PACKAGE = "@trunkline/store-postgres";
+
+/** The part of the package that we use. A test compares it with the package itself. */
+export interface StorePostgresPackage {
+  openPostgresStore(options: {
+    url: string;
+    cwd?: string | undefined;
+    folder?: string | undefined;
+    logger?: Logger | undefined;
+    id?: string | undefined;
+    ownFolders?: readonly string[] | undefined;
+    unwritable?: readonly string[] | undefined;
+    openEmbedded?: ((folder: string) => Promise<AnyStore>) | undefined;
+  }): Promise<AnyStore>;
+  initPostgresStore(url: string, logger?: Logger): Promise<{ from: number | undefined; to: number }>;
+  placeOf(url: string): string;
+}
+
+/** Whether the name of a store is the address of a database, not a folder. */
+export function isStoreAddress(name: string): boolean {
+  return /^postgres(?:ql)?:\/\//i.test(name);
+}
+
+/** Returns the folder for what belongs to a store in a database but stays on this machine, such as unfinished downloads. */
+export function addressFolder(home: string, address: string): string {
+  const digest = createHash("sha256").update(withoutPassword(address)).digest("hex");
+  return join(home, "databases", digest.slice(0, 16));
+}
+
+/** A password that changes must not lead to another folder. */
+function withoutPassword(address: string): string {
+  return address.replace(/^([a-z]+:\/\/[^:/@]*):[^@/]*@/i, "$1@");
+}
+
+/** Keeps the password of an address out of everything that is shown. */
+export function redactAddress({ redactor }: Pick<CommandContext, "redactor">, address: string): void {
+  const password = /^[a-z]+:\/\/[^:/@]*:([^@/]+)@/i.exec(address)?.[1];
+  if (password === undefined) return;
+  redactor.add(password);
+  try {
+    redactor.add(decodeURIComponent(password));
+  } catch (error) {
+    // Not percent-encoded: the password is what is written.
+    if (!(error instanceof URIError)) throw error;
+  }
+}
+
+/** Loads the package. Rejects with `NOT_FOUND` if it is not installed. */
+export async function loadStorePostgres(
+  context: Pick<CommandContext, "version" | "home">,
+): Promise<StorePostgresPackage> {
+  const file = await resolvePackage(PACKAGE, packagePlaces(context));
+  if (file === undefined) {
+    const spec = `${PACKAGE}@${context.version}`;
+    throw new TrunklineError("NOT_FOUND", `A store in PostgreSQL needs ${spec}, which is not installed.`, {
+      hint: `Run: npm install --prefix ${packagesFolder(context.home)} ${spec}`,
+    });
+  }
+  // The interface above mirrors the package's own types.
+  return (await import(pathToFileURL(file).href)) as StorePostgresPackage;
+}
+
+/** What a store in a database is opened with. */
+export interface AddressOptions {
+  readonly id?: string | undefined;
+  readonly ownFolders?: readonly string[] | undefined;
+  readonly unwritable?: readonly string[] | undefined;
+}
+
+/** Opens a store in a database. */
+export async function openAddress(
+  context: CommandContext,
+  address: string,
+  options: AddressOptions = {},
+): Promise<AnyStore> {
+  redactAddress(context, address);
+  const { openPostgresStore } = await loadStorePostgres(context);
+  return await openPostgresStore({
+    ...options,
+    url: address,
+    cwd: context.cwd,
+    folder: addressFolder(context.home, address),
+    logger: context.logger,
+    openEmbedded,
+  });
+}
+
+async function openEmbedded(folder: string): Promise<AnyStore> {
+  const { openStore } = await import("@trunkline/store");
+  return await openStore({ path: folder });
+}
+
+/** Opens a store that the user named, of either engine. */
+export async function openNamedStore(context: CommandContext, name: string): Promise<AnyStore> {
+  if (isStoreAddress(name)) return await openAddress(context, name);
+  return await openEmbedded(resolve(context.cwd, name));
+}

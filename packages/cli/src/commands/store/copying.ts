@@ -1,0 +1,62 @@
+// Stores in a database: `init` creates one, `copy` moves a store between engines.
+import { printable, TrunklineError } from "@trunkline/core";
+import { copyStore } from "@trunkline/store";
+import { EXIT } from "../../app/exit-codes.js";
+import { isStoreAddress, loadStorePostgres, openNamedStore, redactAddress } from "../../app/team-store.js";
+import type { CommandContext } from "../../terminal/context.js";
+import { counted, shownBytes, wantsJson } from "../../terminal/output.js";
+import { progressLineFor } from "../../terminal/progress-line.js";
+import { outJson } from "./out-json.js";
+
+export async function initStore(
+  context: CommandContext,
+  address: string,
+  options: { json?: boolean },
+): Promise<number> {
+  requireAddress(address);
+  redactAddress(context, address);
+  const { initPostgresStore, placeOf } = await loadStorePostgres(context);
+  const { from, to } = await initPostgresStore(address, context.logger);
+  const place = printable(placeOf(address));
+  if (wantsJson(options)) outJson(context, { database: place, from: from ?? null, to });
+  else if (from === undefined) context.out(`created a store in ${place}`);
+  else
+    context.out(
+      from === to ? `${place} has a store already` : `migrated the store in ${place} from version ${from} to ${to}`,
+    );
+  return EXIT.success;
+}
+
+function requireAddress(address: string): void {
+  if (isStoreAddress(address)) return;
+  throw new TrunklineError(
+    "USAGE",
+    "init creates a store in a database; a store in a folder is created on first use.",
+    {
+      hint: "Use: trunkline store init postgres://user@host/database",
+    },
+  );
+}
+
+export async function copy(
+  context: CommandContext,
+  { from, to }: { from: string; to: string },
+  options: { json?: boolean },
+): Promise<number> {
+  await using source = await openNamedStore(context, from);
+  await using target = await openNamedStore(context, to);
+  const line = progressLineFor(context);
+  const result = await copyStore(source, target, {
+    signal: context.signal,
+    onProgress: ({ progress, total, message }) => line?.update(`copy ${message ?? ""} ${progress}/${total ?? "?"}`),
+  });
+  line?.clear();
+  if (wantsJson(options)) outJson(context, result);
+  else {
+    const resumed = result.resumed === 0 ? "" : `, ${counted(result.resumed, "change")} of which were copied before`;
+    context.out(
+      `copied ${counted(result.contents, "content")} (${shownBytes(result.newBytes)} new) and ${counted(result.events, "change")}${resumed}; every content was verified`,
+    );
+  }
+  return EXIT.success;
+}

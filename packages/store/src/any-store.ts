@@ -1,0 +1,8 @@
+import type { GuardedPaths } from "./engine/files/guard.js";
+import type { Store } from "./store.js";
+
+/** An open store of either engine, as programs use it. */
+export type AnyStore = Omit<Pick<Store, keyof Store>, "from"> & {
+  /** Returns this store for another folder. See {@link Store.from}. */
+  from(cwd: string, guarded?: GuardedPaths): AnyStore;
+};
