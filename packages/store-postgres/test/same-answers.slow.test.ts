@@ -44,6 +44,8 @@ Timeouts are in milliseconds. Größe, naïve, ÉCOLE.
   "docs/copy.md": "# Retries\n\nThe server is asked again after a timeout, with wait_for_server.\n",
   "data/table.csv": "name,size\nalpha,1\nbeta,2\r\ngamma,3\n",
   "data/empty.txt": "",
+  "src/uses.ts": `import { helper } from "./removed.js";\nexport const result = helper();\n`,
+  "src/removed.ts": "export function helper() { return 1; }\n",
 };
 
 const QUESTIONS: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
@@ -89,6 +91,7 @@ const QUESTIONS: readonly (readonly [string, Readonly<Record<string, unknown>>])
   ["graph", { name: "docs/guide.md", relation: "references" }],
   ["graph", { name: "docs/retries.md", depth: 2, limit: 3 }],
   ["graph", { name: "src/hub.ts", format: "mermaid" }],
+  ["graph", { name: "src/uses.ts", depth: 2 }],
   ["graph", { list_types: true }],
   ["graph", { list_type: "function" }],
   ["graph", { list_type: "class" }],
@@ -159,6 +162,7 @@ describe("both engines", () => {
     await store.run("add", { content: "a note in another place", name: "note.md", collection: "notes" });
     await store.run("add", { content: "thrown away", name: "gone.md" });
     await store.run("delete", { name: "gone.md" });
+    await store.run("delete", { name: "src/removed.ts" });
     await writeFile(join(folder, "data/table.csv"), FILES["data/table.csv"] as string);
     await store.run("add", { path: "data/table.csv" });
   }

@@ -102,7 +102,6 @@ export async function deleteDocuments(
   if (!params.dryRun) {
     await hideDocuments(sql, [...documents.values()], { state: "trash", session: params.session });
     await refreshEntries(sql, [...documents.keys()], { known: new Map(), count });
-    if (documents.size > 0) await sql.run("SELECT pg_notify('trunkline_work', '')");
   }
   const deleted = [...documents.values()].map((document) => document.path);
   return { deleted, count: deleted.length };

@@ -117,6 +117,32 @@ export async function readContent(
   return bytes;
 }
 
+const SHORT_BYTES = 256 * 1024;
+
+/** Reads many contents, verified: short ones with one statement. By row id. */
+export async function readContents(sql: Sql, contents: readonly ContentRow[]): Promise<Map<number, Uint8Array>> {
+  const read = new Map<number, Uint8Array>();
+  const short = contents.filter(({ size }) => size <= SHORT_BYTES);
+  const rows = await sql.rows<ChunkRow & { content: number }>(
+    `SELECT cc.content, k.hash, k.size, k.codec, k.data FROM content_chunks cc JOIN chunks k ON k.id = cc.chunk
+     WHERE cc.content = ANY($1::bigint[]) ORDER BY cc.content, cc.position`,
+    short.map(({ id }) => id),
+  );
+  const parts = new Map<number, Uint8Array[]>();
+  for (const { content, ...row } of rows) {
+    const own = parts.get(content) ?? [];
+    own.push(openChunk({ ...row, hash: hexOf(row.hash) }));
+    parts.set(content, own);
+  }
+  for (const content of short) {
+    const bytes = Buffer.concat(parts.get(content.id) ?? []);
+    if (Buffer.compare(createHash("sha256").update(bytes).digest(), content.hash) !== 0) throw damaged(content);
+    read.set(content.id, bytes);
+  }
+  for (const content of contents) if (!read.has(content.id)) read.set(content.id, await readContent(sql, content));
+  return read;
+}
+
 function damaged(content: ContentRow): TrunklineError {
   const hash = hexOf(content.hash);
   return new TrunklineError("IO", `Content ${hash} is damaged: its chunks do not match its hash.`, {

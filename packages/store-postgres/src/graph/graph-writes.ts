@@ -49,15 +49,16 @@ export async function putFacts(sql: Sql, document: GraphedDocument, bytes: Uint8
     await sql.run("DELETE FROM graph_edges WHERE file = $1", id);
   }
   const { symbols } = facts;
-  await sql.run(
-    `INSERT INTO graph_symbols SELECT $1, n.position, n.key, n.kind, n.name
+  if (symbols.length > 0)
+    await sql.run(
+      `INSERT INTO graph_symbols SELECT $1, n.position, n.key, n.kind, n.name
      FROM unnest($2::int[], $3::text[], $4::text[], $5::text[]) AS n(position, key, kind, name)`,
-    id,
-    symbols.map((_, position) => position),
-    symbols.map(({ key }) => key),
-    symbols.map(({ kind }) => kind),
-    symbols.map(({ name }) => name),
-  );
+      id,
+      symbols.map((_, position) => position),
+      symbols.map(({ key }) => key),
+      symbols.map(({ kind }) => kind),
+      symbols.map(({ name }) => name),
+    );
   await sql.run("INSERT INTO graph_provides SELECT $1, unnest($2::text[])", id, [...new Set(providedKeys(facts))]);
 }
 
@@ -69,12 +70,13 @@ export async function dropFacts(sql: Sql, document: number): Promise<void> {
 }
 
 async function touch(sql: Sql, collection: number, { keys, under }: ReturnType<typeof affectedBy>): Promise<void> {
-  await sql.run(
-    `UPDATE graph_files SET is_pending = true WHERE collection = $1 AND id IN (
+  if (keys.length > 0)
+    await sql.run(
+      `UPDATE graph_files SET is_pending = true WHERE collection = $1 AND id IN (
        SELECT g.file FROM unnest($2::text[]) k JOIN graph_depends g ON g.key = k)`,
-    collection,
-    keys,
-  );
+      collection,
+      keys,
+    );
   if (under === undefined) return;
   const [condition, value] =
     under === "."

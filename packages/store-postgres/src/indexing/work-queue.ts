@@ -3,15 +3,16 @@
 import { isTrunklineError, type Logger, messageOf } from "@trunkline/core";
 import { gramTerms, hasIndexedText } from "@trunkline/store/parts";
 import { type Database, LOCKS, type Sql } from "../database/sql.js";
-import { attributesOf, storable } from "../documents/attributes.js";
+import { type Attributes, attributesOf, storable } from "../documents/attributes.js";
 import { type ContentRow, readContent } from "../documents/pg-contents.js";
 import { dropFacts, lockGraph, putFacts, resolveSome } from "../graph/graph-writes.js";
 import { BLOCK, encodePostings, type Posting } from "../search/keyword-read.js";
 import type { Analysis } from "../thread/analysis.js";
 import type { StoreThreads } from "../thread/store-threads.js";
 
-const JOBS_AT_ONCE = 16;
-const RESOLVED_AT_ONCE = 16;
+const JOBS_AT_ONCE = 64;
+const RESOLVED_AT_ONCE = 64;
+const LIVE = 2;
 /** Postings are merged when this many entries wait. */
 const LEAST_MERGED = 512;
 const MOST_MERGED = 1024;
@@ -113,55 +114,83 @@ export class WorkQueue {
          ORDER BY j.id LIMIT ${JOBS_AT_ONCE} FOR UPDATE OF j SKIP LOCKED`,
       );
       if (jobs.length === 0) return 0;
-      const done: number[] = [];
-      for (const { job, entry, state } of jobs) {
-        if (this.#isClosed) break;
-        if (state === 2) await this.#index(sql, entry);
-        else await forget(sql, entry);
-        done.push(job);
-      }
-      await sql.run("DELETE FROM jobs WHERE id = ANY($1::bigint[])", done);
-      return done.length;
+      const isLive = ({ state }: JobRow) => state === LIVE;
+      await this.#index(
+        sql,
+        jobs.filter(isLive).map(({ entry }) => entry),
+      );
+      for (const { entry } of jobs.filter((job) => !isLive(job))) await forget(sql, entry);
+      await sql.run(
+        "DELETE FROM jobs WHERE id = ANY($1::bigint[])",
+        jobs.map(({ job }) => job),
+      );
+      return jobs.length;
     });
   }
 
-  async #index(sql: Sql, id: number): Promise<void> {
-    const entry = await sql.get<EntryRow>(
+  /** Indexes entries together: what each needs is read and stored with as few statements as possible. */
+  async #index(sql: Sql, ids: readonly number[]): Promise<void> {
+    const entries = await sql.rows<EntryRow>(
       `SELECT e.id AS entry, e.document, d.collection, k.name AS collection_name, d.path, d.root, d.title, c.id, c.hash, c.size, c.type
        FROM entries e JOIN documents d ON d.id = e.document JOIN collections k ON k.id = d.collection
-       JOIN contents c ON c.id = e.content WHERE e.id = $1`,
-      id,
+       JOIN contents c ON c.id = e.content WHERE e.id = ANY($1::int[]) ORDER BY e.id`,
+      ids,
     );
-    if (entry === undefined) return;
-    const analysis = await this.#analyse(sql, entry);
-    if (analysis === undefined) return;
-    if (analysis.body !== undefined) {
-      await sql.run("INSERT INTO texts VALUES ($1, $2) ON CONFLICT DO NOTHING", entry.id, analysis.body);
+    if (entries.length === 0) return;
+    const attributes = await attributesOf(
+      sql,
+      entries.map(({ document }) => document),
+    );
+    const underWay: { entry: EntryRow; analysis: Promise<Analysis | undefined> }[] = [];
+    for (const entry of entries) {
+      // The thread analyses one text while the next is read.
+      const analysis = this.#analyse(entry, await this.#read(sql, entry), attributes.get(entry.document));
+      analysis.catch(() => {});
+      underWay.push({ entry, analysis });
     }
-    await addWords(sql, analysis.words);
+    const done: { entry: EntryRow; analysis: Analysis }[] = [];
+    for (const { entry, analysis } of underWay) {
+      const found = await analysis;
+      if (found !== undefined) done.push({ entry, analysis: found });
+    }
+    const texts = done.filter(({ analysis }) => analysis.body !== undefined);
+    await sql.run(
+      "INSERT INTO texts SELECT * FROM unnest($1::bigint[], $2::text[]) ON CONFLICT DO NOTHING",
+      texts.map(({ entry }) => entry.id),
+      texts.map(({ analysis }) => analysis.body),
+    );
+    await addWords(sql, [...new Set(done.flatMap(({ analysis }) => analysis.words))]);
     await lockGraph(sql);
-    const { document, collection, path, hash } = entry;
-    await putFacts(sql, { document, entry: id, collection, path, hash }, analysis.facts);
+    for (const { entry, analysis } of done) {
+      const { document, collection, path, hash } = entry;
+      await putFacts(sql, { document, entry: entry.entry, collection, path, hash }, analysis.facts);
+    }
   }
 
-  async #analyse(sql: Sql, entry: EntryRow): Promise<Analysis | undefined> {
-    const { path, size } = entry;
-    const isRead = hasIndexedText({ ...entry, collection: entry.collection_name }) && size <= MAX_ANALYSED_BYTES;
-    const own = (await attributesOf(sql, [entry.document])).get(entry.document);
+  /** Returns the text of an entry, if it is indexed. Damaged content has no text; verify reports it. */
+  async #read(sql: Sql, entry: EntryRow): Promise<Uint8Array | undefined> {
+    const isRead = hasIndexedText({ ...entry, collection: entry.collection_name }) && entry.size <= MAX_ANALYSED_BYTES;
+    if (!isRead) return undefined;
     try {
-      const bytes = isRead ? await readContent(sql, entry) : undefined;
-      return await this.#threads.texts.analyse({
-        path,
-        size,
-        root: entry.root ?? undefined,
-        title: entry.title ?? undefined,
-        tags: own?.tags ?? [],
-        metadata: own?.metadata ?? {},
-        bytes,
-      });
+      return await readContent(sql, entry);
     } catch (error) {
-      if (isTrunklineError(error, "CLOSED") || isTrunklineError(error, "STORE_UNAVAILABLE")) throw error;
-      // One text that cannot be read or parsed must not stop the others; verify reports damage.
+      if (!isTrunklineError(error, "IO")) throw error;
+      this.#logger.warn("a document could not be read", { path: entry.path, error: error.message });
+      return undefined;
+    }
+  }
+
+  async #analyse(
+    { path, size, root, title }: EntryRow,
+    bytes: Uint8Array | undefined,
+    { tags, metadata }: Attributes = { tags: [], metadata: {} },
+  ): Promise<Analysis | undefined> {
+    const document = { path, size, root: root ?? undefined, title: title ?? undefined, tags, metadata, bytes };
+    try {
+      return await this.#threads.texts.analyse(document);
+    } catch (error) {
+      if (isTrunklineError(error, "CLOSED")) throw error;
+      // One text that cannot be parsed must not stop the others.
       this.#logger.warn("a document could not be indexed", { path, error: messageOf(error) });
       return undefined;
     }

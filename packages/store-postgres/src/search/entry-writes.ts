@@ -39,6 +39,13 @@ export async function refreshEntries(sql: Sql, documents: readonly number[], wor
      WHERE e.document = ANY($1::bigint[]) AND e.state <> 0 AND d.id = e.document AND v.id = e.version`,
     documents,
   );
+  // What the background made of documents that are gone is removed there, too.
+  const hidden = await sql.run(
+    `INSERT INTO jobs (entry) SELECT max(e.id) FROM entries e JOIN documents d ON d.id = e.document
+     WHERE d.id = ANY($1::bigint[]) AND d.state <> 'live' GROUP BY e.document`,
+    documents,
+  );
+  if (hidden > 0) await sql.run("SELECT pg_notify('trunkline_work', '')");
   const rows = await sql.rows<LiveRow>(
     `SELECT d.id AS document, d.version, v.content, d.path, d.root, d.title, k.name AS collection, d.seq, c.type, c.size, c.hash
      FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content

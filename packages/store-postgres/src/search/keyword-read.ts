@@ -33,8 +33,38 @@ export function encodePostings(postings: readonly Posting[]): Uint8Array {
   return new Uint8Array(words.buffer);
 }
 
-/** The texts with a term, by text: entry * 4096 + piece. */
-type Texts = Map<number, { readonly count: number; readonly length: number }>;
+/** The texts with a term. A text is a number: entry * 4096 + piece. */
+class Texts {
+  texts = new Float64Array(64);
+  counts = new Uint16Array(64);
+  lengths = new Uint32Array(64);
+  size = 0;
+
+  add(text: number, count: number, length: number): void {
+    if (this.size === this.texts.length) this.#grow();
+    this.texts[this.size] = text;
+    this.counts[this.size] = count;
+    this.lengths[this.size] = length;
+    this.size++;
+  }
+
+  #grow(): void {
+    const [texts, counts, lengths] = [this.texts, this.counts, this.lengths];
+    this.texts = new Float64Array(2 * texts.length);
+    this.counts = new Uint16Array(2 * texts.length);
+    this.lengths = new Uint32Array(2 * texts.length);
+    this.texts.set(texts);
+    this.counts.set(counts);
+    this.lengths.set(lengths);
+  }
+
+  has(): (text: number) => boolean {
+    const all = new Set(this.texts.subarray(0, this.size));
+    return (text) => all.has(text);
+  }
+}
+
+const NO_TEXTS = new Texts();
 
 /** Postings of some terms, within one transaction. */
 export class KeywordReader {
@@ -52,7 +82,7 @@ export class KeywordReader {
     const terms = [...new Set([...words].flatMap((word) => [wholeTerm(word), ...partTerms(word)]))];
     const unknown = terms.filter((term) => term !== "" && !this.#texts.has(term));
     if (unknown.length === 0) return;
-    for (const term of unknown) this.#texts.set(term, new Map());
+    for (const term of unknown) this.#texts.set(term, new Texts());
     const blocks = await this.#sql.rows<{ term: string; block: number; data: Uint8Array }>(
       "SELECT term, block, data FROM keyword_blocks WHERE term = ANY($1::text[])",
       unknown,
@@ -63,68 +93,103 @@ export class KeywordReader {
        WHERE r.terms && $1::text[] AND t.term = ANY($1::text[])`,
       unknown,
     );
-    for (const { term, entry, piece, count, length } of recent)
-      this.#take(term, entry * PIECES + piece, { count, length });
+    for (const { term, entry, piece, count, length } of recent) {
+      if (this.#isThere(entry)) this.#texts.get(term)?.add(entry * PIECES + piece, Math.min(count, MOST_COUNT), length);
+    }
   }
 
   #takeBlock(term: string, block: number, data: Uint8Array): void {
     const words = new Uint32Array(new Uint8Array(data).buffer);
+    const texts = this.#texts.get(term) as Texts;
     for (let at = 0; at < words.length; at += 2) {
       const place = words[at] as number;
       const weight = words[at + 1] as number;
       const entry = block * BLOCK + (place & (BLOCK - 1));
-      this.#take(term, entry * PIECES + (place >>> 10), { count: weight & MOST_COUNT, length: weight >>> 12 });
+      if (this.#isThere(entry)) texts.add(entry * PIECES + (place >>> 10), weight & MOST_COUNT, weight >>> 12);
     }
   }
 
-  /** Entries that are gone stay in the blocks until these are written again. */
-  #take(term: string, text: number, found: { count: number; length: number }): void {
-    if ((this.#entries.states[Math.floor(text / PIECES)] ?? 0) !== 0) this.#texts.get(term)?.set(text, found);
+  /** Entries that are gone stay in the blocks until the index is built again. */
+  #isThere(entry: number): boolean {
+    return (this.#entries.states[entry] ?? 0) !== 0;
   }
 
   /** How many texts have a word, or all its parts. It must be loaded. */
   textsWith(word: string): number {
-    return this.#scores(word).size;
+    return partTerms(word).length === 0 ? this.#of(wholeTerm(word)).size : this.#scores([word]).size;
   }
 
   /** Scores the entries that have a term. Its words must be loaded. */
   postings({ word, corrected, unknown }: Term): Postings {
     const words = corrected === undefined ? [word] : unknown ? [corrected] : [word, corrected];
-    const sums = new Map<number, number>();
-    for (const each of words)
-      for (const [text, score] of this.#scores(each)) sums.set(text, (sums.get(text) ?? 0) + score);
-    // The best piece of a text counts.
-    const best = new Map<number, number>();
-    for (const [text, score] of sums) {
-      const entry = Math.floor(text / PIECES);
-      best.set(entry, Math.max(best.get(entry) ?? 0, score));
-    }
-    return { entries: Int32Array.from(best.keys()), scores: Float32Array.from(best.values()) };
+    const [only = "", ...others] = words;
+    if (others.length === 0 && partTerms(only).length === 0) return bestPieces(this.#scoresOf(wholeTerm(only)));
+    const sums = this.#scores(words);
+    return bestPieces({ texts: Float64Array.from(sums.keys()), scores: Float32Array.from(sums.values()) });
   }
 
-  /** Scores texts that have the word itself or all its parts. */
-  #scores(word: string): Map<number, number> {
-    const scores = new Map<number, number>();
-    const add = (term: string, among?: ReadonlySet<number>) => {
-      const texts = this.#texts.get(term) ?? new Map();
-      const { count, meanLength } = this.#entries;
-      const rarity = bm25WeightOfFts5(texts.size, Math.max(count, texts.size));
-      for (const [text, found] of texts) {
-        if (among !== undefined && !among.has(text)) continue;
-        const frequency = found.count / UNITS;
-        const norm = K1 * (1 - B + (B * found.length) / Math.max(1, meanLength));
-        scores.set(text, (scores.get(text) ?? 0) + (rarity * frequency * (K1 + 1)) / (frequency + norm));
+  /** Scores texts that have one of the words, or all its parts. */
+  #scores(words: readonly string[]): Map<number, number> {
+    const sums = new Map<number, number>();
+    const add = (term: string, isWanted: (text: number) => boolean = () => true) => {
+      const { texts, scores } = this.#scoresOf(term);
+      for (let at = 0; at < texts.length; at++) {
+        const text = texts[at] as number;
+        if (isWanted(text)) sums.set(text, (sums.get(text) ?? 0) + (scores[at] as number));
       }
     };
-    add(wholeTerm(word));
-    const parts = partTerms(word);
-    if (parts.length > 0) {
-      const [first, ...others] = parts.map((term) => this.#texts.get(term) ?? new Map<number, unknown>());
-      const having = new Set([...(first?.keys() ?? [])].filter((text) => others.every((texts) => texts.has(text))));
-      for (const term of parts) add(term, having);
+    for (const word of words) {
+      add(wholeTerm(word));
+      const parts = partTerms(word);
+      const tests = parts.map((term) => this.#of(term).has());
+      for (const term of parts) add(term, (text) => tests.every((isIn) => isIn(text)));
     }
-    return scores;
+    return sums;
   }
+
+  /** BM25 of one term in each text, as FTS5 computes it. */
+  #scoresOf(term: string): ScoredTexts {
+    const found = this.#of(term);
+    const { count, meanLength } = this.#entries;
+    const rarity = bm25WeightOfFts5(found.size, Math.max(count, found.size));
+    const scores = new Float32Array(found.size);
+    for (let at = 0; at < found.size; at++) {
+      const frequency = (found.counts[at] as number) / UNITS;
+      const norm = K1 * (1 - B + (B * (found.lengths[at] as number)) / Math.max(1, meanLength));
+      scores[at] = (rarity * frequency * (K1 + 1)) / (frequency + norm);
+    }
+    return { texts: found.texts.subarray(0, found.size), scores };
+  }
+
+  #of(term: string): Texts {
+    return this.#texts.get(term) ?? NO_TEXTS;
+  }
+}
+
+interface ScoredTexts {
+  readonly texts: Float64Array;
+  readonly scores: Float32Array;
+}
+
+/** Returns entries in place of texts. The best piece of a text counts. */
+function bestPieces({ texts, scores }: ScoredTexts): Postings {
+  const best = new Map<number, number>();
+  const entries = new Int32Array(texts.length);
+  const found = new Float32Array(texts.length);
+  let count = 0;
+  for (let at = 0; at < texts.length; at++) {
+    const text = texts[at] as number;
+    const entry = Math.floor(text / PIECES);
+    const score = scores[at] as number;
+    const known = best.get(entry);
+    if (known !== undefined) found[known] = Math.max(found[known] as number, score);
+    else {
+      best.set(entry, count);
+      entries[count] = entry;
+      found[count++] = score;
+    }
+  }
+  return { entries: entries.subarray(0, count), scores: found.subarray(0, count) };
 }
 
 function wholeTerm(word: string): string {

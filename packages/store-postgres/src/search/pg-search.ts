@@ -33,7 +33,7 @@ import {
   wholeNumber,
 } from "@trunkline/store/parts";
 import type { Sql } from "../database/sql.js";
-import { type ContentRow, hexOf, matchingIds, readContent } from "../documents/pg-contents.js";
+import { type ContentRow, hexOf, matchingIds, readContents } from "../documents/pg-contents.js";
 import { type SelectionParams, selectDocuments } from "../documents/pg-filters.js";
 import type { EntryCache, EntryStates } from "./entry-cache.js";
 import { KeywordReader } from "./keyword-read.js";
@@ -85,8 +85,13 @@ export async function search(
   const shownNotice = notice === undefined ? {} : { notice };
   if (params.pathsOnly) return { paths: rows.map(({ row }) => row.path), total, ...cursor, ...shownNotice };
   const shown = terms.map((term) => term.corrected ?? term.word);
+  const texts = await readContents(
+    sql,
+    rows.flatMap(({ row }) => (row.type === "text" ? [row] : [])),
+  );
   const results: SearchHit[] = [];
-  for (const { hit, row } of rows) results.push(await describe(sql, { hit, row }, { terms: shown, params }));
+  for (const { hit, row } of rows)
+    results.push(await describe(sql, { hit, row }, { terms: shown, params, bytes: texts.get(row.id) }));
   return {
     total,
     type,
@@ -271,9 +276,9 @@ async function documentsOf(sql: Sql, hits: readonly Hit[]): Promise<{ hit: Hit; 
 async function describe(
   sql: Sql,
   { hit, row }: { hit: Hit; row: DocumentHit },
-  { terms, params }: { terms: readonly string[]; params: ResolvedSearchParams },
+  { terms, params, bytes }: { terms: readonly string[]; params: ResolvedSearchParams; bytes: Uint8Array | undefined },
 ): Promise<SearchHit> {
-  const text = row.type === "text" ? decodeText(await readContent(sql, row)) : "";
+  const text = bytes === undefined ? "" : decodeText(bytes);
   const passage =
     hit.passage === undefined
       ? undefined
