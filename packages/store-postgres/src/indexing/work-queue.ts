@@ -4,7 +4,7 @@ import { isTrunklineError, type Logger, messageOf } from "@trunkline/core";
 import { gramTerms, hasIndexedText } from "@trunkline/store/parts";
 import { type Database, LOCKS, type Sql } from "../database/sql.js";
 import { type Attributes, attributesOf, storable } from "../documents/attributes.js";
-import { type ContentRow, readContent } from "../documents/pg-contents.js";
+import { type ContentRow, readContent, readContents } from "../documents/pg-contents.js";
 import { dropFacts, lockGraph, putFacts, resolveSome } from "../graph/graph-writes.js";
 import { BLOCK, encodePostings, type Posting } from "../search/keyword-read.js";
 import type { Analysis } from "../thread/analysis.js";
@@ -141,23 +141,23 @@ export class WorkQueue {
       sql,
       entries.map(({ document }) => document),
     );
-    const underWay: { entry: EntryRow; analysis: Promise<Analysis | undefined> }[] = [];
-    for (const entry of entries) {
-      // The thread analyses one text while the next is read.
-      const analysis = this.#analyse(entry, await this.#read(sql, entry), attributes.get(entry.document));
+    const texts = await this.#read(sql, entries);
+    const underWay = entries.map((entry) => {
+      const analysis = this.#analyse(entry, texts.get(entry.id), attributes.get(entry.document));
+      // Awaited in turn; until then a failure must not count as unhandled.
       analysis.catch(() => {});
-      underWay.push({ entry, analysis });
-    }
+      return { entry, analysis };
+    });
     const done: { entry: EntryRow; analysis: Analysis }[] = [];
     for (const { entry, analysis } of underWay) {
       const found = await analysis;
       if (found !== undefined) done.push({ entry, analysis: found });
     }
-    const texts = done.filter(({ analysis }) => analysis.body !== undefined);
+    const bodies = done.filter(({ analysis }) => analysis.body !== undefined);
     await sql.run(
       "INSERT INTO texts SELECT * FROM unnest($1::bigint[], $2::text[]) ON CONFLICT DO NOTHING",
-      texts.map(({ entry }) => entry.id),
-      texts.map(({ analysis }) => analysis.body),
+      bodies.map(({ entry }) => entry.id),
+      bodies.map(({ analysis }) => analysis.body),
     );
     await addWords(sql, [...new Set(done.flatMap(({ analysis }) => analysis.words))]);
     await lockGraph(sql);
@@ -167,17 +167,26 @@ export class WorkQueue {
     }
   }
 
-  /** Returns the text of an entry, if it is indexed. Damaged content has no text; verify reports it. */
-  async #read(sql: Sql, entry: EntryRow): Promise<Uint8Array | undefined> {
-    const isRead = hasIndexedText({ ...entry, collection: entry.collection_name }) && entry.size <= MAX_ANALYSED_BYTES;
-    if (!isRead) return undefined;
+  /** Reads the texts that are indexed, by content. A damaged one is left out; verify reports it. */
+  async #read(sql: Sql, entries: readonly EntryRow[]): Promise<Map<number, Uint8Array>> {
+    const wanted = entries.filter(
+      (entry) => hasIndexedText({ ...entry, collection: entry.collection_name }) && entry.size <= MAX_ANALYSED_BYTES,
+    );
     try {
-      return await readContent(sql, entry);
+      return await readContents(sql, wanted);
     } catch (error) {
       if (!isTrunklineError(error, "IO")) throw error;
-      this.#logger.warn("a document could not be read", { path: entry.path, error: error.message });
-      return undefined;
     }
+    const read = new Map<number, Uint8Array>();
+    for (const entry of wanted) {
+      try {
+        read.set(entry.id, await readContent(sql, entry));
+      } catch (error) {
+        if (!isTrunklineError(error, "IO")) throw error;
+        this.#logger.warn("a document could not be read", { path: entry.path, error: error.message });
+      }
+    }
+    return read;
   }
 
   async #analyse(
