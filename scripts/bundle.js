@@ -82,7 +82,8 @@ function packageEntries() {
     for (const [path, { default: file }] of Object.entries(exports)) {
       // The bundle of the command is `trunkline.cjs`.
       const entry = `${name.replace("@trunkline/", "")}${path.slice(1).replaceAll("/", "-")}`;
-      if (path !== "./testing") entries[entry] = join(root, "packages", folder, file);
+      // Parts are for other engines, which bring the store along.
+      if (path !== "./testing" && path !== "./parts") entries[entry] = join(root, "packages", folder, file);
     }
   }
   return entries;

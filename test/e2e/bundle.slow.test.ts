@@ -15,7 +15,7 @@ const EXPORTS = readdirSync(join(root, "packages"))
   .flatMap((folder) => {
     const manifest = JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8"));
     return Object.entries<{ default: string }>(manifest.exports)
-      .filter(([path]) => path !== "./testing")
+      .filter(([path]) => path !== "./testing" && path !== "./parts")
       .map(
         ([path, file]) => [`${manifest.name}${path.slice(1)}`, join(root, "packages", folder, file.default)] as const,
       );

@@ -70,8 +70,6 @@ import {
   type TransferStore,
   viewerOf,
 } from "@trunkline/store/parts";
-import type { Database, Sql } from "./database/sql.js";
-import { deleteDocuments, takeSnapshot, undeleteDocument, updateDocuments } from "./documents/pg-changes.js";
 import {
   contentById,
   findContent,
@@ -81,9 +79,11 @@ import {
   readContent,
   resolveContent,
   storeContents,
-} from "./documents/pg-contents.js";
+} from "./contents/pg-contents.js";
+import { selectDocuments } from "./contents/pg-filters.js";
+import type { Database, Sql } from "./database/sql.js";
+import { deleteDocuments, takeSnapshot, undeleteDocument, updateDocuments } from "./documents/pg-changes.js";
 import { diff } from "./documents/pg-diff.js";
-import { selectDocuments } from "./documents/pg-filters.js";
 import { getDocument } from "./documents/pg-get.js";
 import { listCollections, listDocuments, listSnapshots } from "./documents/pg-list.js";
 import {

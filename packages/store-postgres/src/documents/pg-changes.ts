@@ -3,19 +3,26 @@ import { randomBytes } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import type { DeleteParams, DeleteResult, SnapshotInfo, UndeleteResult, UpdateParams } from "@trunkline/store/contract";
 import { isGlob, metadataObject, tagList } from "@trunkline/store/parts";
-import type { Sql } from "../database/sql.js";
-import { refreshEntries, type WordCounts } from "../search/entry-writes.js";
-import { addTags, removeTags, setMetadata } from "./attributes.js";
-import { currentSeq, ensureCollection, hideDocuments, lockHistory, showDocuments, takeSeqs } from "./history.js";
+import { addTags, removeTags, setMetadata } from "../contents/attributes.js";
+import {
+  currentSeq,
+  ensureCollection,
+  hideDocuments,
+  lockHistory,
+  showDocuments,
+  takeSeqs,
+} from "../contents/document-history.js";
 import {
   type DocumentRow,
   documentsMatching,
   documentsNamed,
   oneDocument,
   severalDocuments,
-} from "./named-documents.js";
-import { resolveContent } from "./pg-contents.js";
-import { requireCollection, type SnapshotRow } from "./pg-filters.js";
+} from "../contents/named-documents.js";
+import { resolveContent } from "../contents/pg-contents.js";
+import { requireCollection, type SnapshotRow } from "../contents/pg-filters.js";
+import type { Sql } from "../database/sql.js";
+import { refreshEntries, type WordCounts } from "../search/entry-writes.js";
 
 type Count = WordCounts["count"];
 

@@ -2,11 +2,11 @@
 import { TrunklineError } from "@trunkline/core";
 import type { DiffParams, DiffResult } from "@trunkline/store/contract";
 import { compareTrees, decodeText, unifiedDiff } from "@trunkline/store/parts";
+import { currentSeq } from "../contents/document-history.js";
+import { documentsNamed } from "../contents/named-documents.js";
+import { contentById, readContent } from "../contents/pg-contents.js";
+import { findSnapshot, requireCollection } from "../contents/pg-filters.js";
 import type { Sql } from "../database/sql.js";
-import { currentSeq } from "./history.js";
-import { documentsNamed } from "./named-documents.js";
-import { contentById, readContent } from "./pg-contents.js";
-import { findSnapshot, requireCollection } from "./pg-filters.js";
 
 interface Side {
   readonly collection: number;

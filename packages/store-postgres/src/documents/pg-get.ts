@@ -10,11 +10,11 @@ import {
   wholeNumber,
   writeOutput,
 } from "@trunkline/store/parts";
+import { attributesOf } from "../contents/attributes.js";
+import { type DocumentRow, documentsNamed, oneDocument } from "../contents/named-documents.js";
+import { type ContentRow, contentById, hexOf, readContent, resolveContent } from "../contents/pg-contents.js";
+import { requireCollection } from "../contents/pg-filters.js";
 import type { Sql } from "../database/sql.js";
-import { attributesOf } from "./attributes.js";
-import { type DocumentRow, documentsNamed, oneDocument } from "./named-documents.js";
-import { type ContentRow, contentById, hexOf, readContent, resolveContent } from "./pg-contents.js";
-import { requireCollection } from "./pg-filters.js";
 
 export interface ResolvedGetParams extends GetParams {
   readonly absolute?: string | undefined;

@@ -1,11 +1,17 @@
 // `list`, `list_collections` and `list_snapshots`.
 import type { ListCollectionsResult, ListParams, ListResult, ListSnapshotsResult } from "@trunkline/store/contract";
 import { decodeCursor, encodeCursor, wholeNumber } from "@trunkline/store/parts";
+import { attributesOf } from "../contents/attributes.js";
+import { hexOf } from "../contents/pg-contents.js";
+import {
+  requireCollection,
+  type SelectionParams,
+  type SnapshotRow,
+  selectDocuments,
+  Values,
+} from "../contents/pg-filters.js";
 import type { Sql } from "../database/sql.js";
-import { attributesOf } from "./attributes.js";
 import { snapshotInfo } from "./pg-changes.js";
-import { hexOf } from "./pg-contents.js";
-import { requireCollection, type SelectionParams, type SnapshotRow, selectDocuments, Values } from "./pg-filters.js";
 
 const DEFAULT_LIMIT = 100;
 const SORT_COLUMNS = {

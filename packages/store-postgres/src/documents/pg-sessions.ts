@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import type { ListSessionsResult, PinResult, SessionSummary } from "@trunkline/store/contract";
 import { sessionPrefix, type Viewer, wholeNumber } from "@trunkline/store/parts";
+import { oneDocument } from "../contents/named-documents.js";
+import { contentById, hexOf, resolveContent } from "../contents/pg-contents.js";
 import type { Sql } from "../database/sql.js";
-import { oneDocument } from "./named-documents.js";
-import { contentById, hexOf, resolveContent } from "./pg-contents.js";
 
 interface SessionRow {
   readonly id: string;

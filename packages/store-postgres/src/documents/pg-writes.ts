@@ -13,14 +13,14 @@ import type {
   RpcOptions,
   UploadPart,
 } from "@trunkline/store/parts";
+import { ensureCollection, hideDocuments, lockHistory, putDocuments } from "../contents/document-history.js";
+import type { DocumentRow } from "../contents/named-documents.js";
+import { hexOf, holdOffGc, storeChunks, storeContents } from "../contents/pg-contents.js";
 import type { Database, Sql } from "../database/sql.js";
 import { refreshEntries, type WordCounts } from "../search/entry-writes.js";
-import type { PieceCounts } from "../search/keyword-counts.js";
 import type { CountedContent } from "../thread/postgres-thread.js";
-import { ensureCollection, hideDocuments, lockHistory, putDocuments } from "./history.js";
-import type { DocumentRow } from "./named-documents.js";
+import type { PieceCounts } from "../words/keyword-counts.js";
 import { takeSnapshot } from "./pg-changes.js";
-import { hexOf, holdOffGc, storeChunks, storeContents } from "./pg-contents.js";
 
 type Count = WordCounts["count"];
 

@@ -11,8 +11,8 @@ import {
   traverse,
   versionKey,
 } from "@trunkline/store/parts";
+import { hexOf } from "../contents/pg-contents.js";
 import type { Sql } from "../database/sql.js";
-import { hexOf } from "../documents/pg-contents.js";
 import { untilAnswered } from "../search/until-answered.js";
 
 /** Documents of the graph that are live and that the viewer can see: `f`, `d` and `k`. */

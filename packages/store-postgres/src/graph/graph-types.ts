@@ -2,8 +2,8 @@
 import { TrunklineError } from "@trunkline/core";
 import type { GraphResult } from "@trunkline/store/contract";
 import { collectionKey, externalKey, fileKey, NODE_TYPES, type NodeType, tagKey } from "@trunkline/store/parts";
+import { hexOf } from "../contents/pg-contents.js";
 import type { Sql } from "../database/sql.js";
-import { hexOf } from "../documents/pg-contents.js";
 import { VISIBLE } from "./graph-reads.js";
 
 /** Selects nodes: rows of `rest` (the key without its prefix), `name`, `path` and `hash`. `$1` is the collection. */

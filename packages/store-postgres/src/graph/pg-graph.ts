@@ -14,10 +14,10 @@ import {
   versionKey,
   wholeNumber,
 } from "@trunkline/store/parts";
+import { type DocumentRow, documentsNamed, oneDocument, severalDocuments } from "../contents/named-documents.js";
+import { findContent, hexOf, resolveContent } from "../contents/pg-contents.js";
+import { collectionId, requireCollection } from "../contents/pg-filters.js";
 import type { Sql } from "../database/sql.js";
-import { type DocumentRow, documentsNamed, oneDocument, severalDocuments } from "../documents/named-documents.js";
-import { findContent, hexOf, resolveContent } from "../documents/pg-contents.js";
-import { collectionId, requireCollection } from "../documents/pg-filters.js";
 import { traverseStored, VISIBLE } from "./graph-reads.js";
 import { nodesOfType, typesOf } from "./graph-types.js";
 

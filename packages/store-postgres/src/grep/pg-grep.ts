@@ -12,9 +12,9 @@ import {
   type TrigramQuery,
   type Viewer,
 } from "@trunkline/store/parts";
+import { contentById, findContent, readContent } from "../contents/pg-contents.js";
+import { type SelectionParams, selectDocuments, Values } from "../contents/pg-filters.js";
 import type { Database, Sql } from "../database/sql.js";
-import { contentById, findContent, readContent } from "../documents/pg-contents.js";
-import { type SelectionParams, selectDocuments, Values } from "../documents/pg-filters.js";
 
 const PAGE = 20_000;
 

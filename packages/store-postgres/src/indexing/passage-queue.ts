@@ -7,8 +7,8 @@ import {
   type Passage,
   type RpcOptions,
 } from "@trunkline/store/parts";
+import { type ContentRow, readContent } from "../contents/pg-contents.js";
 import type { Database, Sql } from "../database/sql.js";
-import { type ContentRow, readContent } from "../documents/pg-contents.js";
 import type { PassageVectors } from "../search/passage-vectors.js";
 import type { StoreThreads } from "../thread/store-threads.js";
 

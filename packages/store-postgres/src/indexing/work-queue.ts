@@ -2,9 +2,9 @@
 // takes it. A job's row is locked while it is worked on, so the work of a gateway that dies is free at once.
 import { isTrunklineError, type Logger, messageOf } from "@trunkline/core";
 import { gramTerms, hasIndexedText } from "@trunkline/store/parts";
+import { type Attributes, attributesOf, storable } from "../contents/attributes.js";
+import { type ContentRow, readContent, readContents } from "../contents/pg-contents.js";
 import { type Database, LOCKS, type Sql } from "../database/sql.js";
-import { type Attributes, attributesOf, storable } from "../documents/attributes.js";
-import { type ContentRow, readContent, readContents } from "../documents/pg-contents.js";
 import { dropFacts, lockGraph, putFacts, resolveSome } from "../graph/graph-writes.js";
 import { BLOCK, encodePostings, type Posting } from "../search/keyword-read.js";
 import type { Analysis } from "../thread/analysis.js";

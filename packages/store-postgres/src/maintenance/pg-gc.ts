@@ -1,9 +1,9 @@
 // `gc`: removes unreferenced data, in steps short enough for others to read and write in between.
 import type { GcResult } from "@trunkline/store/contract";
 import { RESULTS_KEPT_MS } from "@trunkline/store/parts";
+import { hideDocuments, lockHistory } from "../contents/document-history.js";
+import type { DocumentRow } from "../contents/named-documents.js";
 import { type Database, LOCKS, type Sql } from "../database/sql.js";
-import { hideDocuments, lockHistory } from "../documents/history.js";
-import type { DocumentRow } from "../documents/named-documents.js";
 import { refreshEntries } from "../search/entry-writes.js";
 
 const UPLOAD_KEPT_MS = 24 * 60 * 60 * 1000;

@@ -2,9 +2,9 @@
 import { isTrunklineError, type ToolProgress } from "@trunkline/core";
 import type { RepairResult, VerifyProblem, VerifyResult } from "@trunkline/store/contract";
 import { openChunk } from "@trunkline/store/parts";
+import { lockHistory } from "../contents/document-history.js";
+import { type ContentRow, hexOf, readContent } from "../contents/pg-contents.js";
 import type { Database, Sql } from "../database/sql.js";
-import { lockHistory } from "../documents/history.js";
-import { type ContentRow, hexOf, readContent } from "../documents/pg-contents.js";
 import { refreshEntries, type WordCounts } from "../search/entry-writes.js";
 
 const WINDOW = 100;

@@ -1,10 +1,10 @@
 // Keeps the keyword index up to date with the documents, as part of every change. An entry is one searchable version of a
 // document: its current one, or an older one that a snapshot still shows.
 import { hasIndexedText, isResultsCollection, kindOfDocument } from "@trunkline/store/parts";
+import { attributesOf, storable } from "../contents/attributes.js";
+import { type ContentRow, readContent } from "../contents/pg-contents.js";
 import type { Sql } from "../database/sql.js";
-import { attributesOf, storable } from "../documents/attributes.js";
-import { type ContentRow, readContent } from "../documents/pg-contents.js";
-import { type PieceCounts, withHead } from "./keyword-counts.js";
+import { type PieceCounts, withHead } from "../words/keyword-counts.js";
 
 /** Where the counts of texts come from. */
 export interface WordCounts {

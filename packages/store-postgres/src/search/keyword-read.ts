@@ -3,8 +3,8 @@
 import { bm25WeightOfFts5 } from "@trunkline/core";
 import { joinedTerm, type Postings, splitIdentifier, type Term, tokensOf } from "@trunkline/store/parts";
 import type { Sql } from "../database/sql.js";
+import { UNITS } from "../words/keyword-counts.js";
 import type { EntryStates } from "./entry-cache.js";
-import { UNITS } from "./keyword-counts.js";
 
 /** Entries in a block. */
 export const BLOCK = 1024;

@@ -32,9 +32,9 @@ import {
   type Viewer,
   wholeNumber,
 } from "@trunkline/store/parts";
+import { type ContentRow, hexOf, matchingIds, readContents } from "../contents/pg-contents.js";
+import { type SelectionParams, selectDocuments } from "../contents/pg-filters.js";
 import type { Sql } from "../database/sql.js";
-import { type ContentRow, hexOf, matchingIds, readContents } from "../documents/pg-contents.js";
-import { type SelectionParams, selectDocuments } from "../documents/pg-filters.js";
 import type { EntryCache, EntryStates } from "./entry-cache.js";
 import { KeywordReader } from "./keyword-read.js";
 import type { PassageVectors } from "./passage-vectors.js";

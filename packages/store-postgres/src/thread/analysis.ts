@@ -10,7 +10,7 @@ import {
   passagesOf,
   wordsOfEntry,
 } from "@trunkline/store/parts";
-import { countsOfText, type PieceCounts } from "../search/keyword-counts.js";
+import { countsOfText, type PieceCounts } from "../words/keyword-counts.js";
 
 /** A document whose text is analysed. */
 export interface AnalysedDocument {

@@ -21,7 +21,7 @@ import {
   takeChangesTo,
   type Wire,
 } from "@trunkline/store/parts";
-import { countsOfText, type PieceCounts } from "../search/keyword-counts.js";
+import { countsOfText, type PieceCounts } from "../words/keyword-counts.js";
 import { analyse, countWords, cutPassages } from "./analysis.js";
 
 export interface PostgresThreadStart {

@@ -1,12 +1,12 @@
 // Reads and replays the history of a store, for copies between engines.
 import { TrunklineError } from "@trunkline/core";
 import type { TransferEvent } from "@trunkline/store/parts";
+import { attributesOf } from "../contents/attributes.js";
+import { ensureCollection, hideDocuments, lockHistory, putDocuments } from "../contents/document-history.js";
+import type { DocumentRow } from "../contents/named-documents.js";
+import { hexOf } from "../contents/pg-contents.js";
 import type { Database, Sql } from "../database/sql.js";
-import { attributesOf } from "../documents/attributes.js";
-import { ensureCollection, hideDocuments, lockHistory, putDocuments } from "../documents/history.js";
-import type { DocumentRow } from "../documents/named-documents.js";
 import { takeSnapshot } from "../documents/pg-changes.js";
-import { hexOf } from "../documents/pg-contents.js";
 import { refreshEntries, type WordCounts } from "../search/entry-writes.js";
 
 /** Returns all changes in order. */

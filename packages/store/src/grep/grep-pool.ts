@@ -4,6 +4,7 @@ import { totalmem } from "node:os";
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, messageOf, TrunklineError } from "@trunkline/core";
 import { THREAD_LIMITS } from "../engine/threads/thread.js";
+import { columnsOf, partsOf, together } from "./batch-parts.js";
 import type {
   Batch,
   BatchAnswer,
@@ -12,7 +13,6 @@ import type {
   GrepThreadStart,
   SentAnswer,
 } from "./grep-messages.js";
-import { columnsOf, partsOf, together } from "./parts.js";
 
 export interface GrepPoolOptions extends GrepThreadData {
   /** Number of threads to keep. Default 2. */
