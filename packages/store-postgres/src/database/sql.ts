@@ -32,7 +32,7 @@ export class Sql {
 
   /** The rows' shape is up to the statement. */
   async rows<R>(text: string, ...values: readonly unknown[]): Promise<R[]> {
-    return (await this.#connection.query(text, values)).rows as R[];
+    return (await this.#connection.query(text, values.map(storableValue))).rows as R[];
   }
 
   async get<R>(text: string, ...values: readonly unknown[]): Promise<R | undefined> {
@@ -47,12 +47,18 @@ export class Sql {
 
   /** Returns how many rows were changed. */
   async run(text: string, ...values: readonly unknown[]): Promise<number> {
-    return (await this.#connection.query(text, values)).count;
+    return (await this.#connection.query(text, values.map(storableValue))).count;
   }
 
   async exec(text: string): Promise<void> {
     await this.#connection.exec(text);
   }
+}
+
+/** PostgreSQL has no text with NUL, and one name with it must not stop the work on others. */
+function storableValue(value: unknown): unknown {
+  if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
+  return Array.isArray(value) ? value.map(storableValue) : value;
 }
 
 export interface TransactionOptions {
