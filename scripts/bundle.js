@@ -22,8 +22,11 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const cli = join(root, "packages", "cli");
 const bundle = join(cli, "bundle");
 
-/** WebAssembly that a package loads by its own path. Native code is loaded with `require`, which is not bundled. */
-const EXTERNAL = [/^web-tree-sitter$/];
+/**
+ * WebAssembly that a package loads by its own path, and the client for PostgreSQL, which only teams install. Native code
+ * is loaded with `require`, which is not bundled.
+ */
+const EXTERNAL = [/^web-tree-sitter$/, /^pg$/];
 
 /**
  * Modules that go into one file together with everything they import. The first group that wants a module gets it. Each
@@ -49,6 +52,9 @@ const GROUPS = [
   { name: "journal", modules: /packages\/server\/dist\/(journal\/index|upstreams\/kept-tools)\.js$/ },
   { name: "hub", modules: /packages\/client\/dist\/(index|internal)\.js$/ },
 ];
+
+/** Loaded in process, but an ES module like the threads: zstd has a top-level await. */
+const TEAM_STORE = "store-postgres";
 
 const PACKAGES = readdirSync(join(root, "packages"));
 
@@ -77,7 +83,7 @@ const posix = (path) => path.split(sep).join("/");
 function packageEntries() {
   /** @type {Record<string, string>} */
   const entries = { main: join(cli, "dist", "main.js"), "relay-main": join(cli, "dist", "relay-main.js") };
-  for (const folder of PACKAGES) {
+  for (const folder of PACKAGES.filter((name) => name !== TEAM_STORE)) {
     const { name, exports } = JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8"));
     for (const [path, { default: file }] of Object.entries(exports)) {
       // The bundle of the command is `trunkline.cjs`.
@@ -91,11 +97,11 @@ function packageEntries() {
 
 /**
  * Makes `new URL("./file", import.meta.url)` work from the bundle's folder. A module becomes an entry: a thread
- * of the store or the embedded model is added to `threads`, any other one to this bundle. A folder, such as the console's
+ * of the store or the embedded model is added to `threads`, if given, any other one to this bundle. A folder, such as the console's
  * page, is added to `folders`, to be copied. Other files stay where they are.
  *
  * @param {Record<string, string>} entries
- * @param {Record<string, string>} threads
+ * @param {Record<string, string> | undefined} threads
  * @param {Record<string, string>} folders
  * @returns {import("rolldown").Plugin}
  */
@@ -104,6 +110,10 @@ function fileUrls(entries, threads, folders) {
   const names = new Map(Object.entries(entries).map(([name, file]) => [file, name]));
   return {
     name: "file-urls",
+    resolveId: {
+      filter: { id: /^@trunkline\/store-postgres$/ },
+      handler: () => ({ id: `./${TEAM_STORE}.mjs`, external: true }),
+    },
     transform: {
       filter: { id: /[\\/]packages[\\/][^\\/]+[\\/]dist[\\/]/, code: /new URL\([^)]*import\.meta\.url\)/ },
       handler(code, id) {
@@ -119,12 +129,12 @@ function fileUrls(entries, threads, folders) {
           if (!path.endsWith(".js"))
             return `new URL(${argument.replace(path, posix(relative(bundle, file)))}, import.meta.url)`;
           const name = names.get(file) ?? basename(file, ".js");
-          const isThread = /^packages\/(store|embed)\//.test(posix(relative(root, file)));
+          const isThread = /^packages\/(store|store-postgres|embed)\//.test(posix(relative(root, file)));
           if (!names.has(file)) {
             if ([...names.values()].includes(name)) throw new Error(`${file}: "${name}" is taken. Rename the file.`);
             names.set(file, name);
-            if (isThread) threads[name] = file;
-            else this.emitFile({ type: "chunk", id: file, fileName: `${name}.cjs` });
+            if (isThread && threads !== undefined) threads[name] = file;
+            else this.emitFile({ type: "chunk", id: file, fileName: `${name}.${isThread ? "mjs" : "cjs"}` });
           }
           return `new URL("./${name}.${isThread ? "mjs" : "cjs"}", import.meta.url)`;
         });
@@ -149,7 +159,7 @@ function placeOf(file = "") {
 async function write(folder) {
   const entries = packageEntries();
   /** @type {Record<string, string>} */
-  const threads = {};
+  const threads = { [TEAM_STORE]: join(root, "packages", TEAM_STORE, "dist", "index.js") };
   /** @type {Record<string, string>} */
   const folders = {};
   const command = await writeFormat(entries, fileUrls(entries, threads, folders), {
@@ -166,7 +176,7 @@ async function write(folder) {
     },
   });
   // These threads are ES modules: zstd and the embedded model have a top-level await.
-  const others = await writeFormat(threads, fileUrls(threads, {}, folders), {
+  const others = await writeFormat(threads, fileUrls(threads, undefined, folders), {
     dir: folder,
     format: "esm",
     entryFileNames: "[name].mjs",

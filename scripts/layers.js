@@ -142,7 +142,7 @@ export const LAYERS = {
   cli: {
     message: "cli imports the other packages; the native libraries it declares are only for the bundle.",
     imports: [
-      ...["agent", "broker", "client", "console", "core", "embed", "protocol", "server", "store"].map(
+      ...["agent", "broker", "client", "console", "core", "embed", "protocol", "server", "store", "store-postgres"].map(
         (name) => `@trunkline/${name}`,
       ),
       "@trunkline/broker/*",

@@ -37,7 +37,7 @@ export async function initPostgresStore(
   url: string,
   logger: Logger = silentLogger,
 ): Promise<{ from: number | undefined; to: number }> {
-  const database = new Database(openPgDriver({ url, logger, connections: 1 }));
+  const database = new Database(await openPgDriver({ url, logger, connections: 1 }));
   try {
     return { from: await migrate(database), to: SCHEMA_VERSION };
   } finally {
@@ -47,7 +47,7 @@ export async function initPostgresStore(
 
 export async function openPostgresStore(options: OpenPostgresStoreOptions): Promise<PostgresStore> {
   const { cwd = process.cwd(), logger = silentLogger, readOnly = false } = options;
-  const database = new Database(driverOf(options, logger));
+  const database = new Database(await driverOf(options, logger));
   try {
     await prepareSchema(database, options);
     const { id, hasPgvector } = await describeDatabase(database, readOnly);
@@ -72,9 +72,9 @@ export async function openPostgresStore(options: OpenPostgresStoreOptions): Prom
   }
 }
 
-function driverOf({ driver, url }: OpenPostgresStoreOptions, logger: Logger): Driver {
+async function driverOf({ driver, url }: OpenPostgresStoreOptions, logger: Logger): Promise<Driver> {
   if (driver !== undefined) return driver;
-  if (url !== undefined) return openPgDriver({ url, logger });
+  if (url !== undefined) return await openPgDriver({ url, logger });
   throw new TrunklineError("INVALID_ARGUMENT", "A store on PostgreSQL needs an address.");
 }
 

@@ -116,8 +116,8 @@ export class App implements AsyncDisposable {
   async storePlace(): Promise<string> {
     const address = await this.#storeAddress();
     if (address === undefined) return this.storeFolder;
-    const { loadStorePostgres } = await import("./team-store.js");
-    return (await loadStorePostgres(this.context)).placeOf(address);
+    const { placeOf } = await import("@trunkline/store-postgres");
+    return placeOf(address);
   }
 
   /** Paths that clients must not touch and the store does not index. */

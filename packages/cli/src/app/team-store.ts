@@ -1,30 +1,8 @@
-// Stores in a database, for a team. @trunkline/store-postgres is not a dependency of trunkline: it is looked for when an
-// address names such a store.
+// Stores in a database, for a team.
 import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { type Logger, TrunklineError } from "@trunkline/core";
 import type { AnyStore } from "@trunkline/store";
 import type { CommandContext } from "../terminal/context.js";
-import { packagePlaces, packagesFolder, resolvePackage } from "./optional-package.js";
-
-const PACKAGE = "@trunkline/store-postgres";
-
-/** The part of the package that we use. A test compares it with the package itself. */
-export interface StorePostgresPackage {
-  openPostgresStore(options: {
-    url: string;
-    cwd?: string | undefined;
-    folder?: string | undefined;
-    logger?: Logger | undefined;
-    id?: string | undefined;
-    ownFolders?: readonly string[] | undefined;
-    unwritable?: readonly string[] | undefined;
-    openEmbedded?: ((folder: string) => Promise<AnyStore>) | undefined;
-  }): Promise<AnyStore>;
-  initPostgresStore(url: string, logger?: Logger): Promise<{ from: number | undefined; to: number }>;
-  placeOf(url: string): string;
-}
 
 /** Whether the name of a store is the address of a database, not a folder. */
 export function isStoreAddress(name: string): boolean {
@@ -55,21 +33,6 @@ export function redactAddress({ redactor }: Pick<CommandContext, "redactor">, ad
   }
 }
 
-/** Loads the package. Rejects with `NOT_FOUND` if it is not installed. */
-export async function loadStorePostgres(
-  context: Pick<CommandContext, "version" | "home">,
-): Promise<StorePostgresPackage> {
-  const file = await resolvePackage(PACKAGE, packagePlaces(context));
-  if (file === undefined) {
-    const spec = `${PACKAGE}@${context.version}`;
-    throw new TrunklineError("NOT_FOUND", `A store in PostgreSQL needs ${spec}, which is not installed.`, {
-      hint: `Run: npm install --prefix ${packagesFolder(context.home)} ${spec}`,
-    });
-  }
-  // The interface above mirrors the package's own types.
-  return (await import(pathToFileURL(file).href)) as StorePostgresPackage;
-}
-
 /** What a store in a database is opened with. */
 export interface AddressOptions {
   readonly id?: string | undefined;
@@ -84,7 +47,7 @@ export async function openAddress(
   options: AddressOptions = {},
 ): Promise<AnyStore> {
   redactAddress(context, address);
-  const { openPostgresStore } = await loadStorePostgres(context);
+  const { openPostgresStore } = await import("@trunkline/store-postgres");
   return await openPostgresStore({
     ...options,
     url: address,

@@ -1,6 +1,6 @@
 // The driver for real servers: a pool of connections by `pg`, which reconnects by itself.
-import { type Logger, TrunklineError } from "@trunkline/core";
-import pg from "pg";
+import { type Logger, systemCodeOf, TrunklineError } from "@trunkline/core";
+import type pg from "pg";
 import type { Driver, DriverConnection } from "./sql.js";
 import { storeError } from "./sql.js";
 
@@ -10,11 +10,29 @@ const CONNECT_MS = 10_000;
 const IDLE_MS = 30_000;
 const RELISTEN_MS = 1000;
 
+/**
+ * Loads `pg`. The `trunkline` command comes without it, because only stores in a database need it: it is installed next
+ * to the command.
+ */
+async function loadPg(): Promise<typeof pg> {
+  try {
+    return (await import("pg")).default;
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") throw error;
+    throw new TrunklineError("NOT_FOUND", "A store in PostgreSQL needs the package pg, which is not installed.", {
+      hint: "Install it in the same way as trunkline, for example: npm install --global pg@8",
+    });
+  }
+}
+
 /** Counts fit into doubles. */
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: "text" | "binary") =>
-    oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-};
+function typesOf({ types }: typeof pg): pg.CustomTypesConfig {
+  return {
+    getTypeParser: ((oid: number, format?: "text" | "binary") =>
+      oid === INT8 || oid === NUMERIC ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
+  };
+}
 
 /** Whether text is the address of a PostgreSQL database. */
 export function isPostgresUrl(text: string): boolean {
@@ -56,8 +74,9 @@ export interface PgDriverOptions {
 }
 
 /** Opens a pool. It connects with the first query. The password may also come from PGPASSWORD or ~/.pgpass. */
-export function openPgDriver({ url, logger, connections = 10 }: PgDriverOptions): Driver {
+export async function openPgDriver({ url, logger, connections = 10 }: PgDriverOptions): Promise<Driver> {
   const place = placeOf(url);
+  const library = await loadPg();
   const config: pg.PoolConfig = {
     connectionString: url,
     max: connections,
@@ -65,9 +84,9 @@ export function openPgDriver({ url, logger, connections = 10 }: PgDriverOptions)
     idleTimeoutMillis: IDLE_MS,
     application_name: "trunkline",
     keepAlive: true,
-    types,
+    types: typesOf(library),
   };
-  const pool = new pg.Pool(config);
+  const pool = new library.Pool(config);
   // An idle connection that breaks is replaced; without a listener the process would end.
   pool.on("error", (error) => logger.debug("a connection to the store's database was lost", { error: error.message }));
   // A connection can break at any time, also while it is handed over or closed.
@@ -97,7 +116,7 @@ export function openPgDriver({ url, logger, connections = 10 }: PgDriverOptions)
       let timer: NodeJS.Timeout | undefined;
       const connect = async (): Promise<void> => {
         const { max: _, idleTimeoutMillis: __, ...own } = config;
-        const next = new pg.Client(own);
+        const next = new library.Client(own);
         next.on("error", () => {});
         next.on("end", () => {
           if (isStopped || client !== next) return;

@@ -1,7 +1,7 @@
 // `diff`: the changes between two snapshots, or in the text of one document.
-import { TrunklineError } from "@trunkline/core";
+import { TrunklineError, unifiedDiff } from "@trunkline/core";
 import type { DiffParams, DiffResult } from "@trunkline/store/contract";
-import { compareTrees, decodeText, unifiedDiff } from "@trunkline/store/parts";
+import { compareTrees, decodeText } from "@trunkline/store/parts";
 import { currentSeq } from "../contents/document-history.js";
 import { documentsNamed } from "../contents/named-documents.js";
 import { contentById, readContent } from "../contents/pg-contents.js";

@@ -2,7 +2,7 @@
 import { printable, TrunklineError } from "@trunkline/core";
 import { copyStore } from "@trunkline/store";
 import { EXIT } from "../../app/exit-codes.js";
-import { isStoreAddress, loadStorePostgres, openNamedStore, redactAddress } from "../../app/team-store.js";
+import { isStoreAddress, openNamedStore, redactAddress } from "../../app/team-store.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, shownBytes, wantsJson } from "../../terminal/output.js";
 import { progressLineFor } from "../../terminal/progress-line.js";
@@ -15,7 +15,7 @@ export async function initStore(
 ): Promise<number> {
   requireAddress(address);
   redactAddress(context, address);
-  const { initPostgresStore, placeOf } = await loadStorePostgres(context);
+  const { initPostgresStore, placeOf } = await import("@trunkline/store-postgres");
   const { from, to } = await initPostgresStore(address, context.logger);
   const place = printable(placeOf(address));
   if (wantsJson(options)) outJson(context, { database: place, from: from ?? null, to });
