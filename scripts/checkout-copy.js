@@ -39,5 +39,10 @@ export function linkDependencies(target) {
     }
   };
   link("node_modules");
+  // Versions that differ from those at the top.
+  for (const name of readdirSync(join(root, "packages"))) {
+    const folder = join("packages", name, "node_modules");
+    if (existsSync(join(root, folder))) symlinkSync(join(root, folder), join(target, folder));
+  }
   for (const path of own) symlinkSync(readlinkSync(join(root, path)), join(target, path));
 }
