@@ -81,6 +81,7 @@ export const LAYERS = {
       grep: ["contents", "database"],
       indexing: ["contents", "database", "graph", "search", "thread"],
       maintenance: ["contents", "database", "graph", "search"],
+      team: ["database"],
       transfer: ["contents", "database", "documents", "search"],
     },
   },

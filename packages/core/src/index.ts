@@ -124,5 +124,16 @@ export {
 export { jsonBytes, type Shrunk, shareOut, shrink, shrinkSpan } from "./shrink.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";
+export {
+  type BatchClaim,
+  type BatchKey,
+  type EndedTask,
+  type Gateway,
+  type GatewayAnswer,
+  type GatewayRequest,
+  isGatewayName,
+  randomGatewayName,
+  type Team,
+} from "./team.js";
 export { unifiedDiff } from "./text-diff.js";
 export { type PathReading, parsePath, readPath, type Segment } from "./value-paths.js";

@@ -6,6 +6,7 @@ import {
   type Embedder,
   type Logger,
   parseContentId,
+  type Team,
   TrunklineError,
 } from "@trunkline/core";
 import type {
@@ -106,6 +107,7 @@ import { EntryCache } from "./search/entry-cache.js";
 import type { WordCounts } from "./search/entry-writes.js";
 import { PassageVectors } from "./search/passage-vectors.js";
 import { search } from "./search/pg-search.js";
+import { PostgresTeam } from "./team/pg-team.js";
 import { StoreThreads } from "./thread/store-threads.js";
 import { exportTo, importFrom, type OpenEmbedded } from "./transfer/export-files.js";
 import { historyOf, replay, replayed } from "./transfer/history-copy.js";
@@ -140,6 +142,8 @@ interface Engine extends Omit<StoreParts, "cwd" | "guarded"> {
 export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposable {
   /** The id that the store got when it was created. */
   readonly id: string;
+  /** The gateways that work on this store. */
+  readonly team: Team;
   readonly #engine: Engine;
   readonly #isView: boolean;
   readonly #cwd: string;
@@ -151,6 +155,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   constructor(database: Database, parts: StoreParts, engine?: Engine) {
     const { cwd, guarded, logger, folder } = parts;
     this.id = parts.id;
+    this.team = new PostgresTeam(database, logger);
     this.#cwd = cwd;
     this.#guarded = guarded;
     this.#isView = engine !== undefined;

@@ -1,3 +1,4 @@
+import type { Team } from "@trunkline/core";
 import type { GuardedPaths } from "./engine/files/guard.js";
 import type { Store } from "./store.js";
 
@@ -5,4 +6,6 @@ import type { Store } from "./store.js";
 export type AnyStore = Omit<Pick<Store, keyof Store>, "from"> & {
   /** Returns this store for another folder. See {@link Store.from}. */
   from(cwd: string, guarded?: GuardedPaths): AnyStore;
+  /** The gateways that work on this store. Only a store in a database has several. */
+  readonly team?: Team;
 };

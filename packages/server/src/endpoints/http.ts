@@ -7,7 +7,15 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
-import { isRecord, type Logger, parseJson, TrunklineError, toTrunklineError } from "@trunkline/core";
+import {
+  type Gateway,
+  isRecord,
+  type Logger,
+  parseJson,
+  sleep,
+  TrunklineError,
+  toTrunklineError,
+} from "@trunkline/core";
 import {
   errorMessage,
   findHeaderMismatch,
@@ -69,6 +77,11 @@ export interface HttpEndpointOptions {
   readonly keepAliveMs?: number | undefined;
   readonly sessions?: Partial<SessionLimits> | undefined;
   readonly limits?: Partial<ProtocolLimits> | undefined;
+  /**
+   * This gateway, if it shares its store with others: requests about its calls and tasks may reach any of them. The code
+   * that joined leaves, after the endpoint is closed.
+   */
+  readonly gateway?: Gateway | undefined;
 }
 
 export interface HttpEndpoint extends AsyncDisposable {
@@ -100,6 +113,8 @@ const CONNECTIONS_CHECKED_MS = 5_000;
 /** What the unfinished bodies of one principal may take up together. */
 const MAX_BODIES_BYTES = 64 * 1024 * 1024;
 const TOO_MANY_REQUESTS = refusal(503, "Too many requests.", { "retry-after": "1" });
+/** How often an endpoint that closes looks whether other gateways still need it. */
+const SHARED_WORK_MS = 50;
 /** How long pending responses may take to reach their clients once the endpoint is closed. */
 const FLUSH_MS = 1_000;
 
@@ -152,7 +167,8 @@ class Endpoint {
     this.#maxBodyBytes = options.maxBodyBytes ?? DEFAULTS.maxBodyBytes;
     this.#bodies = new BodyBudget(Math.max(MAX_BODIES_BYTES, this.#maxBodyBytes));
     this.#graceMs = options.graceMs ?? DEFAULTS.graceMs;
-    this.#protocol = new Protocol({ service, logger, endpoint: "http", limits: options.limits });
+    const { limits: protocolLimits, gateway } = options;
+    this.#protocol = new Protocol({ service, logger, endpoint: "http", limits: protocolLimits, gateway });
     this.#heartbeat = new Heartbeat(options.keepAliveMs ?? DEFAULTS.keepAliveMs);
     const names = [...LOOPBACK, ...allowedHosts.map(hostName)];
     const bound = WILDCARDS.includes(hostName(address)) ? hostname() : address;
@@ -172,7 +188,7 @@ class Endpoint {
     }
     this.#load = new PrincipalLoad(this.#protocol.limits.maxInFlight);
     const limits = { ...SESSION_LIMITS, ...options.sessions };
-    this.#sessions = new LegacySessions(this.#protocol, { heartbeat: this.#heartbeat, limits });
+    this.#sessions = new LegacySessions(this.#protocol, { heartbeat: this.#heartbeat, limits, gateway: gateway?.name });
     this.#modern = new ModernPosts(this.#protocol, { heartbeat: this.#heartbeat, service });
     this.#server = createHttpServer(
       {
@@ -212,7 +228,9 @@ class Endpoint {
     this.#forgetPrincipals?.();
     const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await this.#modern.finishStreams();
-    await atMost(this.#graceMs, this.#drained());
+    const grace = new AbortController();
+    await atMost(this.#graceMs, Promise.all([this.#drained(), this.#sharedWorkDone(grace.signal)]));
+    grace.abort();
     this.#modern.abort();
     await this.#sessions.close();
     await this.#protocol.close();
@@ -225,6 +243,11 @@ class Endpoint {
 
   async #drained(): Promise<void> {
     if (this.#inFlight > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Waits until nothing is left that clients could finish through another gateway, or the signal aborts. */
+  async #sharedWorkDone(signal: AbortSignal): Promise<void> {
+    while (this.#protocol.modern.hasSharedWork && !signal.aborted) await sleep(SHARED_WORK_MS);
   }
 
   /** Waits until every response has been sent. */

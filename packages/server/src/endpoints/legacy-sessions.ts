@@ -16,6 +16,7 @@ import {
   readMessage,
 } from "@trunkline/protocol";
 import type { Protocol } from "../protocol/endpoint-protocol.js";
+import { ownedId } from "../protocol/gateway-relay.js";
 import type { LegacyConnection } from "../protocol/legacy.js";
 import type { Outlet } from "../protocol/request-context.js";
 import { atMost, type Beating, type Heartbeat } from "./endpoint-timing.js";
@@ -41,6 +42,7 @@ export class LegacySessions implements Beating {
   readonly #protocol: Protocol;
   readonly #heartbeat: Heartbeat;
   readonly #limits: SessionLimits;
+  readonly #gateway: string | undefined;
   /** By principal. */
   readonly #shares = new Map<string, ReplayShare>();
   /** The least recently used one first. */
@@ -48,7 +50,11 @@ export class LegacySessions implements Beating {
   #latest: LegacySession | undefined;
   readonly #closing = new Set<Promise<void>>();
 
-  constructor(protocol: Protocol, options: { heartbeat: Heartbeat; limits: SessionLimits }) {
+  constructor(
+    protocol: Protocol,
+    options: { heartbeat: Heartbeat; limits: SessionLimits; gateway?: string | undefined },
+  ) {
+    this.#gateway = options.gateway;
     this.#protocol = protocol;
     this.#heartbeat = options.heartbeat;
     this.#limits = options.limits;
@@ -126,7 +132,8 @@ export class LegacySessions implements Beating {
       return refuse(response, refusal(503, "Too many sessions are open.", { "retry-after": "5" }), idOf(message));
     }
     const session = new LegacySession({
-      id: randomUUID(),
+      // A load balancer can find the gateway of a session by its name.
+      id: ownedId(this.#gateway, randomUUID()),
       principal,
       protocol: this.#protocol,
       heartbeat: this.#heartbeat,

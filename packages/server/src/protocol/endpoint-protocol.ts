@@ -1,6 +1,6 @@
 // The protocol on top of one service, for one endpoint: both eras, and what they share.
 import { randomBytes } from "node:crypto";
-import type { Logger } from "@trunkline/core";
+import type { Gateway, Logger } from "@trunkline/core";
 import type { Caller } from "../interfaces/exchange.js";
 import type { McpService } from "../interfaces/mcp-service.js";
 import { LegacyConnection } from "./legacy.js";
@@ -14,6 +14,8 @@ interface ProtocolOptions {
   readonly logger: Logger;
   readonly endpoint: Caller["endpoint"];
   readonly limits?: Partial<ProtocolLimits> | undefined;
+  /** This gateway, if it shares its store with others. */
+  readonly gateway?: Gateway | undefined;
 }
 
 export class Protocol {
@@ -29,7 +31,8 @@ export class Protocol {
     this.#options = options;
     this.#prefix = `${options.endpoint}-${randomBytes(6).toString("hex")}`;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.modern = new ModernProtocol(options.service, { logger: options.logger, limits: this.limits });
+    const { service, logger, gateway } = options;
+    this.modern = new ModernProtocol(service, { logger, limits: this.limits, gateway });
     this.#legacyTasks = new TaskTable(this.limits.tasks);
   }
 

@@ -1,6 +1,7 @@
 // The modern era: every request is self-contained. A call that asks questions is answered with them and parked; a long
-// call becomes a task if the client supports tasks.
-import { isRecord, type Logger } from "@trunkline/core";
+// call becomes a task if the client supports tasks. If several gateways share a store, a request about a call of another
+// one is passed on to it.
+import { type Gateway, isRecord, type Logger } from "@trunkline/core";
 import {
   errorMessage,
   foreignMeta,
@@ -9,7 +10,6 @@ import {
   MODERN_REVISIONS,
   metaOf,
   methodNotFound,
-  type OutgoingMessage,
   progressTokenOf,
   RPC_CODES,
   RpcError,
@@ -20,19 +20,15 @@ import {
 } from "@trunkline/protocol";
 import type { McpService } from "../interfaces/mcp-service.js";
 import { Call, type CallView } from "./call.js";
+import { EndedTasks } from "./ended-tasks.js";
+import { GatewayRelay, type ModernAnswer } from "./gateway-relay.js";
 import type { ProtocolLimits } from "./limits.js";
 import { callerOf, requestedLogLevel } from "./modern-envelope.js";
 import { ModernSubscriptions } from "./modern-subscriptions.js";
-import { ParkedCalls } from "./parked-calls.js";
+import { ParkedCalls, unknownState } from "./parked-calls.js";
 import type { ClientFacts, RequestContext } from "./request-context.js";
 import { isUnforeseen, toRpcError } from "./rpc-failures.js";
-import { type Task, TaskTable } from "./task-table.js";
-
-/** The response to a request: the message, and its status for HTTP. */
-interface ModernAnswer {
-  readonly message: OutgoingMessage;
-  readonly status: number;
-}
+import { type Task, TaskTable, unknownTask } from "./task-table.js";
 
 /** Methods that this era removed. */
 const LEGACY_ONLY: ReadonlySet<string> = new Set([
@@ -48,6 +44,8 @@ const LEGACY_ONLY: ReadonlySet<string> = new Set([
 /** The requests whose response can be a question. */
 const MAY_ASK: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
+const TASK_METHODS: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);
+
 /** The responses that state how long they may be cached. */
 const CACHEABLE: ReadonlySet<string> = new Set([
   "tools/list",
@@ -61,6 +59,13 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 /** Parameters for the protocol only, not for the service. */
 const PROTOCOL_PARAMS: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState", "task"]);
 
+interface ModernOptions {
+  readonly logger: Logger;
+  readonly limits: ProtocolLimits;
+  /** This gateway, if it shares its store with others. */
+  readonly gateway?: Gateway | undefined;
+}
+
 /** The modern era on top of one service, for all endpoints and clients. */
 export class ModernProtocol {
   readonly #service: McpService;
@@ -68,28 +73,61 @@ export class ModernProtocol {
   readonly #limits: ProtocolLimits;
   readonly #parked: ParkedCalls;
   readonly #tasks: TaskTable;
+  readonly #relay: GatewayRelay | undefined;
+  readonly #endedTasks: EndedTasks | undefined;
+  readonly #stopServing: (() => void) | undefined;
   readonly subscriptions: ModernSubscriptions;
 
-  constructor(service: McpService, { logger, limits }: { logger: Logger; limits: ProtocolLimits }) {
+  constructor(service: McpService, { logger, limits, gateway }: ModernOptions) {
     this.#service = service;
     this.#logger = logger;
     this.#limits = limits;
-    this.#parked = new ParkedCalls(limits.parked);
-    this.#tasks = new TaskTable(limits.tasks);
+    this.#parked = new ParkedCalls(limits.parked, gateway?.name);
+    this.#tasks = new TaskTable(limits.tasks, gateway?.name);
+    if (gateway !== undefined) {
+      this.#relay = new GatewayRelay(gateway);
+      this.#endedTasks = new EndedTasks(gateway, { logger, max: limits.tasks.max });
+      this.#stopServing = this.#relay.serve((request, context) => this.#handleHere(request, context));
+    }
     this.subscriptions = new ModernSubscriptions(service, { max: limits.maxSubscriptions });
   }
 
   /** Handles a request with a valid envelope. Never rejects; undefined if the request was cancelled meanwhile. */
-  async handle(request: RpcRequest, context: RequestContext): Promise<ModernAnswer | undefined> {
+  handle(request: RpcRequest, context: RequestContext): Promise<ModernAnswer | undefined> {
+    const owner = this.#relay?.ownerOf(relayedId(request));
+    return owner === undefined ? this.#handleHere(request, context) : this.#handleAt(owner, request, context);
+  }
+
+  async #handleHere(request: RpcRequest, context: RequestContext): Promise<ModernAnswer | undefined> {
     try {
       const result = await this.#answer(request, context);
       if (result === undefined || context.isCancelled) return undefined;
       return { message: resultMessage(request.id, result), status: 200 };
     } catch (error) {
-      if (context.isCancelled) return undefined;
-      if (isUnforeseen(error)) this.#logger.error("request failed", { method: request.method, error });
-      return this.refuse(request, toRpcError(error));
+      return this.#fail(request, context, error);
     }
+  }
+
+  /** Lets another gateway handle a request about one of its calls. */
+  async #handleAt(owner: string, request: RpcRequest, context: RequestContext): Promise<ModernAnswer | undefined> {
+    try {
+      const relayed = await this.#relay?.relay(owner, request, context);
+      if (context.isCancelled) return undefined;
+      if (relayed?.kind === "answer") return relayed.answer;
+      const isGone = relayed?.kind === "gone";
+      if (!request.method.startsWith("tasks/")) throw isGone ? ownerGone("requestState") : unknownState();
+      const missing = isGone ? ownerGone("taskId") : unknownTask();
+      const result = await this.#answerEnded(request, { client: context.client, missing });
+      return context.isCancelled ? undefined : { message: resultMessage(request.id, result), status: 200 };
+    } catch (error) {
+      return this.#fail(request, context, error);
+    }
+  }
+
+  #fail(request: RpcRequest, context: RequestContext, error: unknown): ModernAnswer | undefined {
+    if (context.isCancelled) return undefined;
+    if (isUnforeseen(error)) this.#logger.error("request failed", { method: request.method, error });
+    return this.refuse(request, toRpcError(error));
   }
 
   /** Builds the response to a failed request. */
@@ -109,12 +147,20 @@ export class ModernProtocol {
   endPrincipal(principal: string): void {
     this.#parked.endPrincipal(principal);
     this.#tasks.endPrincipal(principal);
+    this.#endedTasks?.forget(principal);
+  }
+
+  /** Whether calls wait for an answer, or tasks run, that clients can reach through another gateway. */
+  get hasSharedWork(): boolean {
+    return this.#relay !== undefined && (this.#parked.size > 0 || this.#tasks.isBusy);
   }
 
   /** Ends waiting calls and tasks. */
   async close(): Promise<void> {
     this.#parked.close();
     this.#tasks.close();
+    this.#stopServing?.();
+    await this.#endedTasks?.settled();
     await this.subscriptions.close();
   }
 
@@ -122,7 +168,7 @@ export class ModernProtocol {
     const { method, params } = request;
     if (LEGACY_ONLY.has(method)) throw methodNotFound(method);
     if (method === "server/discover") return this.#discover(params, context.client);
-    if (method.startsWith("tasks/")) return this.#answerTask(method, params, context.client);
+    if (method.startsWith("tasks/")) return this.#answerTask(request, context.client);
     return this.#call(request, context);
   }
 
@@ -205,6 +251,7 @@ export class ModernProtocol {
         const task = this.#tasks.create(call, taskOwner(context.client));
         // The task table is full: the client waits, as it would without tasks.
         if (task === undefined) return await this.#follow(call, { method, what, rule: undefined, context });
+        this.#endedTasks?.keep(task, () => this.#detail(task));
         this.#parked.release(call);
         call.show(undefined);
         return { ...task.describe(), resultType: "task", _meta: { [META.serverInfo]: this.#service.info } };
@@ -225,31 +272,58 @@ export class ModernProtocol {
     return { afterMs: support === "optional" ? this.#limits.taskAfterMs : this.#limits.undeclaredTaskAfterMs };
   }
 
-  #answerTask(method: string, params: RpcParams, client: ClientFacts): RpcParams {
-    if (!declaresTasks(metaOf(params)[META.clientCapabilities]))
-      throw missingTasks(`${method} is part of an extension.`);
-    const task = () => this.#tasks.get(params.taskId, taskOwner(client));
-    switch (method) {
-      case "tasks/get":
-        return this.complete(method, this.#detail(task()));
-      case "tasks/update": {
-        if (!isRecord(params.inputResponses)) {
-          throw new RpcError(RPC_CODES.invalidParams, 'Invalid params: "inputResponses" has to be an object.');
-        }
-        task().call.answer(params.inputResponses);
-        return this.complete(method, {});
-      }
-      case "tasks/cancel":
-        task().cancel("The client cancelled the task.");
-        return this.complete(method, {});
-      default:
-        throw methodNotFound(method);
-    }
+  #answerTask(request: RpcRequest, client: ClientFacts): RpcParams | Promise<RpcParams> {
+    const { method, params } = request;
+    checkTaskRequest(request);
+    const task = this.#tasks.find(params.taskId, taskOwner(client));
+    // It may have ended before this gateway was restarted.
+    if (task === undefined) return this.#answerEnded(request, { client, missing: unknownTask() });
+    if (method === "tasks/get") return this.complete(method, this.#detail(task));
+    // The request has been checked.
+    if (method === "tasks/update") task.call.answer(params.inputResponses as RpcParams);
+    else task.cancel("The client cancelled the task.");
+    return this.complete(method, {});
+  }
+
+  /** Answers a request about a task that no living gateway runs. Throws `missing` if it is not known either. */
+  async #answerEnded(
+    request: RpcRequest,
+    { client, missing }: { client: ClientFacts; missing: RpcError },
+  ): Promise<RpcParams> {
+    const { method, params } = request;
+    checkTaskRequest(request);
+    const detail = await this.#endedTasks?.find(params.taskId, client.principal);
+    if (detail === undefined) throw missing;
+    return this.complete(method, method === "tasks/get" ? detail : {});
   }
 
   #detail(task: Task): RpcParams {
     const detail = task.detail();
     return isRecord(detail.result) ? { ...detail, result: this.complete("tools/call", detail.result) } : detail;
+  }
+}
+
+/** Returns the id that says which gateway a request is for. */
+function relayedId({ method, params }: RpcRequest): unknown {
+  if (MAY_ASK.has(method)) return params.requestState;
+  return method.startsWith("tasks/") ? params.taskId : undefined;
+}
+
+/** The gateway that ran a call has ended. The call can be made again. */
+function ownerGone(reason: "requestState" | "taskId"): RpcError {
+  const message =
+    reason === "requestState"
+      ? "The gateway that ran this call is gone. Repeat the call without requestState."
+      : "The gateway that ran this task is gone. Repeat the call.";
+  return new RpcError(RPC_CODES.invalidParams, message, { data: { reason, retryable: true } });
+}
+
+/** Throws if a request about a task is not one that a client may make. */
+function checkTaskRequest({ method, params }: RpcRequest): void {
+  if (!declaresTasks(metaOf(params)[META.clientCapabilities])) throw missingTasks(`${method} is part of an extension.`);
+  if (!TASK_METHODS.has(method)) throw methodNotFound(method);
+  if (method === "tasks/update" && !isRecord(params.inputResponses)) {
+    throw new RpcError(RPC_CODES.invalidParams, 'Invalid params: "inputResponses" has to be an object.');
   }
 }
 

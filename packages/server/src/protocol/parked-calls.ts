@@ -1,9 +1,10 @@
 // Calls that wait for a modern client to repeat its request with answers. The state sent to the client is a random name
-// for the call: it reveals nothing and cannot be guessed or forged.
+// for the call, which cannot be guessed or forged. If several gateways share a store, it starts with the gateway's name.
 import { randomBytes } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Call } from "./call.js";
+import { ownedId } from "./gateway-relay.js";
 
 export interface ParkedCallLimits {
   /** How long a question waits for its answer. */
@@ -24,11 +25,13 @@ interface Parked {
 
 export class ParkedCalls {
   readonly #limits: ParkedCallLimits;
+  readonly #gateway: string | undefined;
   readonly #byState = new Map<string, Parked>();
   readonly #byCall = new Map<Call, Parked>();
 
-  constructor(limits: ParkedCallLimits) {
+  constructor(limits: ParkedCallLimits, gateway?: string) {
     this.#limits = limits;
+    this.#gateway = gateway;
   }
 
   get size(): number {
@@ -41,7 +44,7 @@ export class ParkedCalls {
     // Reinserted, so that the call that has waited longest is always first.
     this.#byCall.delete(call);
     this.#byCall.set(call, parked);
-    const state = randomBytes(24).toString("base64url");
+    const state = ownedId(this.#gateway, randomBytes(24).toString("base64url"));
     this.#byState.set(state, parked);
     parked.states.push(state);
     if (parked.states.length > 2) this.#byState.delete(parked.states.shift() as string);
@@ -65,11 +68,7 @@ export class ParkedCalls {
   take(state: unknown, what: string, principal: string): Call {
     const parked = typeof state === "string" ? this.#byState.get(state) : undefined;
     if (parked === undefined || parked.what !== what || parked.call.caller.principal !== principal) {
-      throw new RpcError(
-        RPC_CODES.invalidParams,
-        "The requestState is unknown, modified or expired. Repeat the call without it.",
-        { data: { reason: "requestState" } },
-      );
+      throw unknownState();
     }
     clearTimeout(parked.timer);
     parked.timer = undefined;
@@ -106,4 +105,13 @@ export class ParkedCalls {
     this.#byCall.delete(parked.call);
     for (const state of parked.states) this.#byState.delete(state);
   }
+}
+
+/** The state belongs to no call, or not to one of this principal. */
+export function unknownState(): RpcError {
+  return new RpcError(
+    RPC_CODES.invalidParams,
+    "The requestState is unknown, modified or expired. Repeat the call without it.",
+    { data: { reason: "requestState" } },
+  );
 }

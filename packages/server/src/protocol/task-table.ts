@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import { type Era, errorObject, RPC_CODES, RpcError, type RpcParams, type TaskStatus } from "@trunkline/protocol";
 import type { Call } from "./call.js";
+import { ownedId } from "./gateway-relay.js";
 import { toRpcError } from "./rpc-failures.js";
 
 export interface TaskLimits {
@@ -28,22 +29,28 @@ interface TaskOwner {
 }
 
 export class Task {
-  readonly id = randomUUID();
+  readonly id: string;
   readonly createdAt = new Date().toISOString();
   readonly call: Call;
   readonly owner: TaskOwner;
   readonly ttlMs: number;
   readonly #pollIntervalMs: number;
+  readonly #createdMs = performance.now();
   #updatedAt = this.createdAt;
   #message: string | undefined;
   #cancelled = false;
   #listeners = new Set<() => void>();
 
-  constructor(call: Call, owner: TaskOwner, times: { ttlMs: number; pollIntervalMs: number }) {
+  constructor(
+    call: Call,
+    owner: TaskOwner,
+    facts: { ttlMs: number; pollIntervalMs: number; gateway?: string | undefined },
+  ) {
+    this.id = ownedId(facts.gateway, randomUUID());
     this.call = call;
     this.owner = owner;
-    this.ttlMs = times.ttlMs;
-    this.#pollIntervalMs = times.pollIntervalMs;
+    this.ttlMs = facts.ttlMs;
+    this.#pollIntervalMs = facts.pollIntervalMs;
     call.onChange = (message) => {
       this.#updatedAt = new Date().toISOString();
       if (message !== undefined) this.#message = message;
@@ -60,6 +67,11 @@ export class Task {
 
   get hasEnded(): boolean {
     return this.#cancelled || this.call.outcome !== undefined;
+  }
+
+  /** How much longer the task is kept. */
+  get remainingMs(): number {
+    return this.ttlMs - (performance.now() - this.#createdMs);
   }
 
   /** Reports every change until the returned function is called. */
@@ -121,21 +133,29 @@ export class Task {
 
 export class TaskTable {
   readonly #limits: TaskLimits;
+  readonly #gateway: string | undefined;
   readonly #tasks = new Map<string, { task: Task; timer: NodeJS.Timeout }>();
 
-  constructor(limits: TaskLimits) {
+  /** `gateway` is part of the ids, if other gateways may be asked for them. */
+  constructor(limits: TaskLimits, gateway?: string) {
     this.#limits = limits;
+    this.#gateway = gateway;
   }
 
   get size(): number {
     return this.#tasks.size;
   }
 
+  /** Whether a task is still running. */
+  get isBusy(): boolean {
+    return [...this.#tasks.values()].some(({ task }) => !task.hasEnded);
+  }
+
   /** Turns a running call into a task. Returns undefined if the table is full. */
   create(call: Call, owner: TaskOwner, wish: { ttlMs?: number | undefined } = {}): Task | undefined {
     if (!this.#hasRoom(owner.principal)) return undefined;
     const ttlMs = Math.max(1, Math.min(wish.ttlMs ?? this.#limits.ttlMs, this.#limits.maxTtlMs));
-    const task = new Task(call, owner, { ttlMs, pollIntervalMs: this.#limits.pollIntervalMs });
+    const task = new Task(call, owner, { ttlMs, pollIntervalMs: this.#limits.pollIntervalMs, gateway: this.#gateway });
     const timer = setTimeout(() => {
       this.#tasks.delete(task.id);
       task.cancel("The task ran longer than its time to live.");
@@ -147,11 +167,15 @@ export class TaskTable {
 
   /** Finds a task of this owner. Throws if there is none. */
   get(id: unknown, owner: TaskOwner): Task {
-    const task = typeof id === "string" ? this.#tasks.get(id)?.task : undefined;
-    if (task === undefined || !isSame(task.owner, owner)) {
-      throw new RpcError(RPC_CODES.invalidParams, "Task not found: it is unknown or has expired.");
-    }
+    const task = this.find(id, owner);
+    if (task === undefined) throw unknownTask();
     return task;
+  }
+
+  /** Finds a task of this owner. */
+  find(id: unknown, owner: TaskOwner): Task | undefined {
+    const task = typeof id === "string" ? this.#tasks.get(id)?.task : undefined;
+    return task !== undefined && isSame(task.owner, owner) ? task : undefined;
   }
 
   /** Returns the tasks of one lasting caller, oldest first. */
@@ -196,4 +220,8 @@ export class TaskTable {
 
 function isSame(a: TaskOwner, b: TaskOwner): boolean {
   return a.era === b.era && a.principal === b.principal && a.callerId === b.callerId;
+}
+
+export function unknownTask(): RpcError {
+  return new RpcError(RPC_CODES.invalidParams, "Task not found: it is unknown or has expired.");
 }

@@ -16,6 +16,8 @@ export interface TestService extends McpService {
   /** Calls that have started, by tag. */
   readonly started: string[];
   readonly exchanges: Exchange[];
+  /** How many questions have been answered. */
+  readonly answered: number;
   /** Lets all calls of `gate` continue. */
   openGate(): void;
   announce(event: ServiceEvent): void;
@@ -38,6 +40,7 @@ export function createTestService(support: Readonly<Record<string, TaskSupport>>
   const aborted: string[] = [];
   const started: string[] = [];
   const exchanges: Exchange[] = [];
+  let answered = 0;
   let openGate = () => {};
   const gate = new Promise<void>((resolve) => {
     openGate = resolve;
@@ -84,7 +87,15 @@ export function createTestService(support: Readonly<Record<string, TaskSupport>>
       const params = { message: String(question), requestedSchema: nameSchema };
       const asked = { server: "s", signal, ...(key === undefined ? {} : { key: String(key) }) };
       const answer = await channel.ask({ method: "elicitation/create", params }, asked);
+      answered += 1;
       return said(JSON.stringify(answer));
+    },
+    ask_then_report: async (_, exchange) => {
+      const answer = await (tools.ask as NonNullable<(typeof tools)["ask"]>)({}, exchange);
+      exchange.onProgress?.({ progress: 1, total: 2 });
+      exchange.channel.log?.({ server: "s", level: "info", data: "half" });
+      exchange.onProgress?.({ progress: 2, total: 2 });
+      return answer;
     },
     ask_all: async (_, { channel, signal }) => {
       const asked = { server: "s", signal };
@@ -129,6 +140,9 @@ export function createTestService(support: Readonly<Record<string, TaskSupport>>
     exchanges,
     openGate,
     watched,
+    get answered() {
+      return answered;
+    },
     get listeners() {
       return listeners.size;
     },

@@ -165,5 +165,28 @@ INSERT INTO collections (name, created) VALUES ('default', (extract(epoch FROM n
 INSERT INTO identity VALUES (gen_random_uuid()::text, (extract(epoch FROM now()) * 1000)::bigint);
 `;
 
+/** What gateways share besides documents. Times are those of the database. */
+const TEAM = `
+-- A gateway that lives holds the advisory lock with this number on a connection of its own.
+CREATE TABLE gateways (
+  name text COLLATE "C" PRIMARY KEY, run text NOT NULL, lock bigint NOT NULL,
+  seen timestamptz NOT NULL DEFAULT now(), gone timestamptz);
+CREATE TABLE gateway_messages (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, recipient text COLLATE "C" NOT NULL, sender text COLLATE "C" NOT NULL,
+  exchange text NOT NULL, number integer NOT NULL, kind text NOT NULL, body bytea NOT NULL,
+  sent timestamptz NOT NULL DEFAULT now());
+CREATE INDEX gateway_messages_by_recipient ON gateway_messages (recipient, id);
+CREATE TABLE ended_tasks (
+  id text COLLATE "C" PRIMARY KEY, principal text COLLATE "C" NOT NULL, detail bytea NOT NULL,
+  ended timestamptz NOT NULL DEFAULT now(), expires timestamptz NOT NULL);
+CREATE INDEX ended_tasks_by_principal ON ended_tasks (principal, ended);
+CREATE INDEX ended_tasks_by_expiry ON ended_tasks (expires);
+-- Batches with an idempotency key. Without a gateway and a result, the outcome is unknown.
+CREATE TABLE batches (
+  principal text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, batch text NOT NULL,
+  gateway text COLLATE "C", run text, result bytea, expires timestamptz NOT NULL, PRIMARY KEY (principal, id));
+CREATE INDEX batches_by_expiry ON batches (expires);
+`;
+
 /** Migration `n` makes version `n + 1` from version `n`. Version 0 is an empty schema. */
-export const MIGRATIONS: readonly string[] = [BASE + VIEWS + INDEX];
+export const MIGRATIONS: readonly string[] = [BASE + VIEWS + INDEX + TEAM];

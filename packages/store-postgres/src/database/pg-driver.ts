@@ -73,6 +73,16 @@ export interface PgDriverOptions {
   readonly connections?: number | undefined;
 }
 
+function connectionOf(client: pg.ClientBase): DriverConnection {
+  return {
+    async query(text, values) {
+      const result = await client.query({ text, values: values as unknown[] });
+      return { rows: result.rows, count: result.rowCount ?? 0 };
+    },
+    exec: async (text) => void (await client.query(text)),
+  };
+}
+
 /** Opens a pool. It connects with the first query. The password may also come from PGPASSWORD or ~/.pgpass. */
 export async function openPgDriver({ url, logger, connections = 10 }: PgDriverOptions): Promise<Driver> {
   const place = placeOf(url);
@@ -97,34 +107,36 @@ export async function openPgDriver({ url, logger, connections = 10 }: PgDriverOp
     place,
     async use(work) {
       const client = await pool.connect();
-      const connection: DriverConnection = {
-        async query(text, values) {
-          const result = await client.query({ text, values: values as unknown[] });
-          return { rows: result.rows, count: result.rowCount ?? 0 };
-        },
-        exec: async (text) => void (await client.query(text)),
-      };
       try {
-        return await work(connection);
+        return await work(connectionOf(client));
       } finally {
         client.release(broken.has(client));
       }
     },
-    async listen(channel, listener) {
+    async listen(channel, listener, prepare) {
       let isStopped = false;
       let client: pg.Client | undefined;
       let timer: NodeJS.Timeout | undefined;
       const connect = async (): Promise<void> => {
         const { max: _, idleTimeoutMillis: __, ...own } = config;
         const next = new library.Client(own);
+        let hasEnded = false;
         next.on("error", () => {});
         next.on("end", () => {
+          hasEnded = true;
           if (isStopped || client !== next) return;
           client = undefined;
           timer = setTimeout(() => void again(), RELISTEN_MS).unref();
         });
-        await next.connect();
-        await next.query(`LISTEN ${channel}`);
+        try {
+          await next.connect();
+          await prepare?.(connectionOf(next));
+          await next.query(`LISTEN ${channel}`);
+          if (hasEnded) throw new Error("Connection terminated");
+        } catch (error) {
+          void next.end().catch(() => {});
+          throw error;
+        }
         next.on("notification", ({ payload = "" }) => listener(payload));
         if (isStopped) await next.end();
         else client = next;

@@ -15,8 +15,15 @@ export interface Driver {
   readonly place: string;
   /** Runs work on a connection of its own. A connection that failed is not used again. */
   use<T>(work: (connection: DriverConnection) => Promise<T>): Promise<T>;
-  /** Calls back for each notification, and after a reconnect, until the returned function is called. */
-  listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;
+  /**
+   * Calls back for each notification, and after a reconnect, until the returned function is called. `prepare` runs on each
+   * new connection before it listens; what it does to the session lasts as long as the connection.
+   */
+  listen(
+    channel: string,
+    listener: (payload: string) => void,
+    prepare?: (connection: DriverConnection) => Promise<void>,
+  ): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 

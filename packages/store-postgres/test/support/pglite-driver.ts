@@ -47,7 +47,8 @@ export function pgliteDriver(db: PGlite): Driver {
       last = running.catch(() => {});
       return await running;
     },
-    async listen(channel, listener) {
+    async listen(channel, listener, prepare) {
+      await prepare?.(connection);
       const unlisten = await db.listen(channel, listener);
       const stop = async () => {
         stops.delete(stop);
