@@ -161,9 +161,10 @@ export interface ContentStore extends AsyncDisposable {
     options?: StoreOperationOptions,
   ): Promise<Readonly<Record<string, unknown>>>;
   /**
-   * Reports the path of each document that `watch` has indexed or found missing, until the returned function is called.
+   * Reports the path of each document that `watch` has indexed or found missing, until the returned function is called. A
+   * store that several gateways share reports every change, through whichever of them.
    */
-  onDocumentChanged?(listener: (path: string) => void): () => void;
+  onDocumentChanged?(listener: (path: string) => void): Promise<() => void>;
 }
 
 /**

@@ -190,7 +190,14 @@ class TrunklineService implements Service {
     const composite =
       surface === "direct"
         ? []
-        : createCompositeTools({ ...options, store, registry: this.#registry, run, log: this.#log });
+        : createCompositeTools({
+            ...options,
+            store,
+            gateway: async () => await options.backends.gateway?.(),
+            registry: this.#registry,
+            run,
+            log: this.#log,
+          });
     this.#listed = options.echo === true ? [...composite, echoTool] : composite;
     this.#own = new Map([...composite, echoTool].map((tool) => [tool.definition.name, tool]));
     const own = this.#listed.map(({ definition }) => definition);

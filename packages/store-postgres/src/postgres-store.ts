@@ -107,6 +107,7 @@ import { EntryCache } from "./search/entry-cache.js";
 import type { WordCounts } from "./search/entry-writes.js";
 import { PassageVectors } from "./search/passage-vectors.js";
 import { search } from "./search/pg-search.js";
+import { DocumentFeed } from "./team/document-feed.js";
 import { PostgresTeam } from "./team/pg-team.js";
 import { StoreThreads } from "./thread/store-threads.js";
 import { exportTo, importFrom, type OpenEmbedded } from "./transfer/export-files.js";
@@ -133,6 +134,7 @@ interface Engine extends Omit<StoreParts, "cwd" | "guarded"> {
   readonly work: WorkQueue;
   readonly count: WordCounts["count"];
   readonly grep: PostgresGrep;
+  readonly feed: DocumentFeed;
   embedding: Embedding | undefined;
   stopListening: (() => Promise<void>) | undefined;
   isClosed: boolean;
@@ -179,7 +181,10 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   async follow(): Promise<void> {
     const { work, database, isReadOnly } = this.#engine;
     if (isReadOnly) return;
-    this.#engine.stopListening = await database.driver.listen("trunkline_work", () => work.wake());
+    this.#engine.stopListening = await database.driver.listen("trunkline_work", () => {
+      work.wake();
+      this.#engine.feed.wake();
+    });
     work.wake();
   }
 
@@ -414,6 +419,12 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
     return this.#sessions.onChanged(listener);
   }
 
+  /** Reports the path of every document that any gateway changes, until the returned function is called. */
+  async followDocuments(listener: (path: string) => void): Promise<() => void> {
+    this.#requireOpen();
+    return await this.#engine.feed.follow(listener);
+  }
+
   /** Checks every chunk, reference and index. Reports damage in the result instead of rejecting. */
   async verify(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<VerifyResult> {
     return await verify(this.#engine.database, options);
@@ -487,6 +498,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
     if (!isOwner) return;
     const steps = [
       () => engine.stopListening?.(),
+      () => engine.feed.close(),
       () => engine.embedding?.close(),
       () => engine.work.close(),
       () => engine.grep.close(),
@@ -585,6 +597,7 @@ function makeEngine(database: Database, { id, logger, folder, openEmbedded, isRe
     cache: new EntryCache(),
     vectors: new PassageVectors(),
     grep: new PostgresGrep(database),
+    feed: new DocumentFeed(database, logger),
     embedding: undefined,
     stopListening: undefined,
     isClosed: false,

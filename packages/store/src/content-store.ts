@@ -1,5 +1,6 @@
 // Adapts a store of either engine to the server's port: operations by their wire names.
 import { type ContentStore, TrunklineError } from "@trunkline/core";
+import type { AnyStore } from "./any-store.js";
 import {
   camelCase,
   fromWire,
@@ -12,7 +13,9 @@ import {
 import type { Store } from "./store.js";
 
 /** What the port needs of a store, whatever its engine. */
-export type PortStore = StoreMethods & Pick<Store, "put" | "bytes" | "has" | "resolve" | "onDocumentChanged" | "close">;
+export type PortStore = StoreMethods &
+  Pick<Store, "put" | "bytes" | "has" | "resolve" | "onDocumentChanged" | "close"> &
+  Pick<AnyStore, "followDocuments">;
 
 /** Wraps an open store as a {@link ContentStore}. Closing it closes the store. */
 export function asContentStore(store: PortStore): ContentStore {
@@ -38,7 +41,8 @@ function viewedBy(store: PortStore, principal: string | undefined): ContentStore
       const result = await method.call(store, fromWire(params), { ...options, principal });
       return toWire(result) as Readonly<Record<string, unknown>>;
     },
-    onDocumentChanged: (listener) => store.onDocumentChanged(listener),
+    onDocumentChanged: async (listener) =>
+      (await store.followDocuments?.(listener)) ?? store.onDocumentChanged(listener),
     [Symbol.asyncDispose]: () => store.close(),
   };
 }

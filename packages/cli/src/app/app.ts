@@ -5,7 +5,14 @@ import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Abilities, Channel, Hub, HubOptions, LoadedConfig, SignIn } from "@trunkline/client";
 import type { ConfigMemory, LoadConfigOptions, TypedServer } from "@trunkline/client/config";
-import { type ContentStore, type Embedder, isFolderSync, messageOf, TrunklineError } from "@trunkline/core";
+import {
+  type ContentStore,
+  type Embedder,
+  isFolderSync,
+  messageOf,
+  randomGatewayName,
+  TrunklineError,
+} from "@trunkline/core";
 import type { Backends, Exchange, Service } from "@trunkline/server";
 import type { AnyStore } from "@trunkline/store";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
@@ -13,6 +20,7 @@ import { meaningOf } from "../terminal/palette.js";
 import type { ExchangeOptions, OpenedService, ServiceSettings } from "./app-service.js";
 import { configProblems, reportOnUse } from "./config-problems.js";
 import { type GuardedPlaces, guardedPlaces, isProjectStore, namedAddress, storeFolder } from "./folders.js";
+import type { LateGateway } from "./late-gateway.js";
 import type { LiveConfig } from "./live-config.js";
 import type { StoreApproval } from "./project-store.js";
 
@@ -55,6 +63,8 @@ export interface AppOptions {
   readonly mustExist?: boolean | undefined;
   /** Whether to use the embedded model, if installed. Default true. */
   readonly embed?: boolean | undefined;
+  /** The name of this process among the gateways on a store in a database. Default: a random one. */
+  readonly gateway?: string | undefined;
   readonly service?: ServiceSettings | undefined;
 }
 
@@ -97,6 +107,7 @@ export class App implements AsyncDisposable {
   readonly #contentStore = new Once<ContentStore>();
   readonly #embedder = new Once<Embedder | undefined>();
   #attaching: Promise<void> | undefined;
+  readonly #gateway = new Once<LateGateway | undefined>();
   readonly #service = new Once<OpenedService>();
   #closing: Promise<void> | undefined;
   /** Files whose approval by an earlier version no longer counts, and that the user was told about. */
@@ -242,7 +253,21 @@ export class App implements AsyncDisposable {
       hub: () => this.hub(),
       store: () => this.#contentStore.get(() => this.#openContentStore()),
       embedder: () => this.embedder(),
+      gateway: () => this.gateway(),
     };
+  }
+
+  /** Returns this process as one of the gateways on the store; undefined for a store in a folder. */
+  gateway(): Promise<LateGateway | undefined> {
+    return this.#gateway.get(async () => {
+      if ((await this.#storeAddress()) === undefined) return undefined;
+      const { LateGateway } = await import("./late-gateway.js");
+      return new LateGateway({
+        name: this.#options.gateway ?? randomGatewayName(),
+        logger: this.context.logger,
+        team: async () => (await this.store()).team,
+      });
+    });
   }
 
   /** Creates a request from the command itself to the service. */
@@ -250,7 +275,7 @@ export class App implements AsyncDisposable {
     return (await this.#openedService()).exchange(name, options);
   }
 
-  /** Closes what was opened: the service, the servers, the store, then the model it uses. Idempotent. */
+  /** Closes what was opened: the service, the gateway, the servers, the store, then the model it uses. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
       const failures: unknown[] = [];
@@ -262,6 +287,7 @@ export class App implements AsyncDisposable {
         }
       };
       await step(async () => await (await this.#service.opened())?.close());
+      await step(async () => await (await this.#gateway.opened())?.leave());
       this.#lifetime.abort();
       await step(() => this.clearProgress());
       await step(async () => await (await this.#live.opened())?.close());

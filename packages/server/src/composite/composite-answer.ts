@@ -1,5 +1,5 @@
 // Shared by the composite tools: access to operations, the store and budgets, and how an answer is sent.
-import { type Clock, type ContentStore, isRecord } from "@trunkline/core";
+import { type Clock, type ContentStore, type Gateway, isRecord } from "@trunkline/core";
 import type { AnswerPart } from "../budget/cut-part.js";
 import { fitResult, type UnfittedAnswer } from "../budget/fit-result.js";
 import { stepBudget } from "../budget/step-budget.js";
@@ -30,6 +30,8 @@ export interface CompositeOptions {
   /** The folder that relative paths are resolved against. */
   readonly workspace: string;
   readonly clock?: Clock | undefined;
+  /** This gateway, if it shares its store with others. */
+  readonly gateway?: (() => Promise<Gateway | undefined>) | undefined;
 }
 
 /** Creates the environment of one call. */
@@ -41,6 +43,8 @@ export interface CompositeEnvironment {
   readonly run: RunStep;
   readonly log: CallLog;
   readonly store: () => Promise<ContentStore>;
+  /** This gateway, if it shares its store with others. */
+  readonly gateway?: (() => Promise<Gateway | undefined>) | undefined;
   readonly account: TokenAccount | undefined;
   readonly spill: boolean;
   /** Whether answers are for a person, and so not fitted into a budget of tokens. */

@@ -22,6 +22,7 @@ export function createCompositeTools(options: CompositeOptions): readonly Served
     account,
     spill: options.spill ?? true,
     workspace,
+    gateway: options.gateway,
     clock: options.clock ?? systemClock,
   };
   const envOf = ({ caller, isForPerson = false }: Exchange): CompositeEnvironment => ({

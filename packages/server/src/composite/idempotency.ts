@@ -1,13 +1,17 @@
 // Batches with an idempotency key: a repeated batch gets the first one's answer. Answers are kept for a day, in memory
-// and as documents in the results collection, so that a batch does not run twice after a restart.
+// and as documents in the results collection, so that a batch does not run twice after a restart. Gateways that share a
+// store claim a batch in its database, so that it runs once whichever of them is asked.
 import {
   abortable,
+  type BatchKey,
   type Clock,
   type ContentStore,
   contentIdOf,
+  type Gateway,
   isRecord,
   isTrunklineError,
   parseJson,
+  sleep,
   TrunklineError,
 } from "@trunkline/core";
 import { RESULTS_COLLECTION } from "../budget/stored-value.js";
@@ -30,14 +34,39 @@ interface BatchRun {
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const MOST_KEPT = 1_000;
 const FORMAT = 1;
+/** How long an outcome that could not be written is tried again. */
+const WRITE_ATTEMPTS = 300;
+const WRITE_AGAIN_MS = 1_000;
 
-/** Remembers the batches of one principal by their keys. `store` is the store that the principal sees. */
+interface BatchesOptions {
+  readonly principal: string;
+  /** The store that the principal sees. */
+  readonly store: () => Promise<ContentStore>;
+  readonly clock: Clock;
+  /** This gateway, if it shares its store with others. */
+  readonly gateway?: (() => Promise<Gateway | undefined>) | undefined;
+}
+
+interface Identity {
+  readonly key: string;
+  readonly batch: unknown;
+  readonly signal: AbortSignal;
+}
+
+interface OnceResult {
+  readonly result: ToolResult;
+  readonly isRepeated: boolean;
+}
+
+/** Remembers the batches of one principal by their keys. */
 export class IdempotentBatches {
+  readonly #options: BatchesOptions;
   readonly #store: () => Promise<ContentStore>;
   readonly #clock: Clock;
   readonly #kept = new Map<string, Kept>();
 
-  constructor(options: { store: () => Promise<ContentStore>; clock: Clock }) {
+  constructor(options: BatchesOptions) {
+    this.#options = options;
     this.#store = options.store;
     this.#clock = options.clock;
   }
@@ -46,12 +75,19 @@ export class IdempotentBatches {
    * Runs a batch, or returns its earlier result. Rejects with `INVALID_ARGUMENT` if the key was used for a different
    * batch.
    */
-  async once(
-    { key, batch, signal }: { key: string; batch: unknown; signal: AbortSignal },
-    run: () => Promise<BatchRun>,
-  ): Promise<{ result: ToolResult; isRepeated: boolean }> {
-    const id = contentIdOf(JSON.stringify([key]));
-    const hash = contentIdOf(JSON.stringify(batch));
+  async once(identity: Identity, run: () => Promise<BatchRun>): Promise<OnceResult> {
+    const gateway = await this.#options.gateway?.();
+    return gateway === undefined
+      ? await this.#onceHere(identity, run)
+      : await onceInTeam(gateway, {
+          ...identity,
+          principal: this.#options.principal,
+          run,
+        });
+  }
+
+  async #onceHere({ key, batch, signal }: Identity, run: () => Promise<BatchRun>): Promise<OnceResult> {
+    const { id, hash } = digestsOf(key, batch);
     this.#forgetOld();
     const known = this.#kept.get(id);
     if (known !== undefined) {
@@ -101,17 +137,9 @@ export class IdempotentBatches {
     if (!isRecord(note) || note.format !== FORMAT || typeof note.atMs !== "number") return undefined;
     if (note.atMs < this.#clock.now() - KEPT_MS) return undefined;
     requireSame(String(note.batch), hash, key);
-    if (isRecord(note.result) && Array.isArray(note.result.content)) {
-      return { ...note.result, content: note.result.content };
-    }
-    throw new TrunklineError(
-      "INVALID_ARGUMENT",
-      `A batch with the key "${key}" was started earlier, but its outcome is unknown.`,
-      {
-        hint: "Check what it did, then use another key.",
-        data: { parameter: "idempotency_key" },
-      },
-    );
+    const result = toolResultOf(note.result);
+    if (result === undefined) throw unknownOutcome(key);
+    return result;
   }
 
   async #write(id: string, note: { batch: string; result?: ToolResult }): Promise<void> {
@@ -124,6 +152,74 @@ export class IdempotentBatches {
     const store = await this.#store();
     await store.run("delete", { names: [nameOf(id)], collection: RESULTS_COLLECTION });
   }
+}
+
+/** Runs a batch at this gateway, or returns the result of the gateway that has run it or is running it. */
+async function onceInTeam(
+  gateway: Gateway,
+  { key, batch, signal, principal, run }: Identity & { principal: string; run: () => Promise<BatchRun> },
+): Promise<OnceResult> {
+  const { id, hash } = digestsOf(key, batch);
+  const claimed: BatchKey = { principal, id, batch: hash };
+  for (;;) {
+    const claim = await gateway.claimBatch(claimed, KEPT_MS);
+    if (claim.kind === "claimed") return { result: await runClaimed(gateway, claimed, run), isRepeated: false };
+    requireSame(claim.batch, hash, key);
+    if (claim.kind === "running") await gateway.waitForBatch(claimed, signal);
+    else {
+      const kept = claim.kind === "ended" ? parseJson(Buffer.from(claim.result).toString("utf8")) : undefined;
+      const result = toolResultOf(kept);
+      if (result === undefined) throw unknownOutcome(key);
+      return { result, isRepeated: true };
+    }
+  }
+}
+
+async function runClaimed(gateway: Gateway, claimed: BatchKey, run: () => Promise<BatchRun>): Promise<ToolResult> {
+  let made: BatchRun;
+  try {
+    made = await run();
+  } catch (error) {
+    await endClaim(gateway, claimed, "lost");
+    throw error;
+  }
+  await endClaim(gateway, claimed, made.hasRun ? Buffer.from(JSON.stringify(made.result)) : "released");
+  return made.result;
+}
+
+/** Never rejects. If the database is away, the outcome is written later; until then nothing can run the batch again. */
+async function endClaim(gateway: Gateway, claimed: BatchKey, outcome: Uint8Array | "released" | "lost"): Promise<void> {
+  const tryAgain = async () => {
+    for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt += 1) {
+      await sleep(WRITE_AGAIN_MS);
+      try {
+        return await gateway.endBatch(claimed, outcome);
+      } catch (error) {
+        if (!isTrunklineError(error, "STORE_UNAVAILABLE")) return;
+      }
+    }
+  };
+  try {
+    await gateway.endBatch(claimed, outcome);
+  } catch {
+    void tryAgain();
+  }
+}
+
+function digestsOf(key: string, batch: unknown): { id: string; hash: string } {
+  return { id: contentIdOf(JSON.stringify([key])), hash: contentIdOf(JSON.stringify(batch)) };
+}
+
+function toolResultOf(kept: unknown): ToolResult | undefined {
+  return isRecord(kept) && Array.isArray(kept.content) ? { ...kept, content: kept.content } : undefined;
+}
+
+function unknownOutcome(key: string): TrunklineError {
+  return new TrunklineError(
+    "INVALID_ARGUMENT",
+    `A batch with the key "${key}" was started earlier, but its outcome is unknown.`,
+    { hint: "Check what it did, then use another key.", data: { parameter: "idempotency_key" } },
+  );
 }
 
 function nameOf(id: string): string {

@@ -103,7 +103,7 @@ export class Resources {
     const store = await this.#options.store(reader.principal);
     // Resources that never change can be subscribed to as well; they just send no notifications.
     if (watched === undefined || store.onDocumentChanged === undefined) return async () => {};
-    const stop = store.onDocumentChanged((path) => {
+    const stop = await store.onDocumentChanged((path) => {
       if (path === watched.path) tell();
     });
     return async () => stop();

@@ -1,4 +1,4 @@
-import { LOG_LEVELS, TrunklineError } from "@trunkline/core";
+import { isGatewayName, LOG_LEVELS, TrunklineError } from "@trunkline/core";
 import { Command, Option } from "commander";
 import { EXIT } from "../../app/exit-codes.js";
 import { type Cli, mcpOption, mcpPathOf, secondsOption, storeOption } from "../flags.js";
@@ -50,6 +50,11 @@ function addServeOptions(command: Command): Command {
       secondsOption("after SIGTERM, take requests this much longer while /readyz says no", "--drain <seconds>"),
     )
     .addOption(
+      new Option("--gateway <name>", "the name of this gateway among several on one store in PostgreSQL").argParser(
+        parseGateway,
+      ),
+    )
+    .addOption(
       new Option(
         "--surface <kind>",
         "the tools that clients see: what suits each client, a few that cover everything, every upstream tool, or both",
@@ -84,7 +89,7 @@ function addServeOptions(command: Command): Command {
 
 /** Rejects options that make no sense together. */
 function checkServeOptions(options: Omit<ServeOptions, "mcp">, command: Command): void {
-  const network = ["port", "host", "token", "allowHost", "drain"].find(
+  const network = ["port", "host", "token", "allowHost", "drain", "gateway"].find(
     (name) => command.getOptionValueSource(name) === "cli",
   );
   if (!options.http && network !== undefined) {
@@ -100,4 +105,11 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new TrunklineError("USAGE", `"${text}" is not a port.`, { hint: "A port is a number from 0 to 65535." });
+}
+
+function parseGateway(text: string): string {
+  if (isGatewayName(text)) return text;
+  throw new TrunklineError("USAGE", `"${text}" cannot be the name of a gateway.`, {
+    hint: "Use up to 32 letters, digits and -.",
+  });
 }

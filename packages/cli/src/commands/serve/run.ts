@@ -4,7 +4,15 @@ import { statSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
-import { fileReason, isFolderSync, type LogLevel, requireNoChain, sleep, TrunklineError } from "@trunkline/core";
+import {
+  fileReason,
+  type Gateway,
+  isFolderSync,
+  type LogLevel,
+  requireNoChain,
+  sleep,
+  TrunklineError,
+} from "@trunkline/core";
 import { type App, openApp } from "../../app/app.js";
 import type { ServiceSettings } from "../../app/app-service.js";
 import { workspaceOf } from "../../app/folders.js";
@@ -22,6 +30,7 @@ export interface ServeOptions {
   allowHost?: readonly string[];
   /** In seconds. */
   drain?: number;
+  gateway?: string;
   surface: "auto" | "composite" | "direct" | "both";
   names?: "wire" | "prefixed" | "plain";
   echo?: boolean;
@@ -72,7 +81,7 @@ export function openServeApp(
   const allowPath = [...(options.allowPath ?? []), ...(options.allowWrite ?? [])];
   const service = { surface, names, echo, prompts, allowPath, spill, askPolicy, askWait, countTokens: true, ...more };
   noteFolders(context, allowPath);
-  return openApp(context, { mcp, store, config: "live", service });
+  return openApp(context, { mcp, store, config: "live", gateway: options.gateway, service });
 }
 
 async function serveStdio(app: App, options: ServeOptions): Promise<void> {
@@ -132,6 +141,7 @@ async function serveHttp(given: CommandContext, options: ServeOptions): Promise<
   // At a terminal, ask the user once to approve the project; a server started by an agent cannot ask.
   if (isAtTerminal(context)) await openApp(context, { mcp: options.mcp }).confirmProject();
   await prepare(app);
+  const gateway = await joinTeam(app, options);
   const { host, port, allowHost } = options;
   using principals = options.token ? await principalsOf(context, environmentToken) : undefined;
   const endpoint = await listenHttp({
@@ -143,6 +153,7 @@ async function serveHttp(given: CommandContext, options: ServeOptions): Promise<
     allowedHosts: allowHost,
     health: gatewayHealth(app, metrics),
     drain: () => sleep((options.drain ?? 0) * 1_000),
+    gateway,
   });
   const { url, localUrl } = addressesOf(endpoint.url);
   if (!options.token) {
@@ -169,6 +180,18 @@ async function serveHttp(given: CommandContext, options: ServeOptions): Promise<
     await watching?.stop();
     await app.close();
   }
+}
+
+/** Joins the other gateways on a store in a database. A database that is away is joined later. */
+async function joinTeam(app: App, { gateway: name }: ServeOptions): Promise<Gateway | undefined> {
+  const gateway = await app.gateway();
+  if (gateway === undefined && name !== undefined) {
+    throw new TrunklineError("USAGE", "--gateway needs a store in PostgreSQL: gateways do not share a folder.", {
+      hint: "Name one with --store postgres://user@host/database, or omit --gateway.",
+    });
+  }
+  await gateway?.start();
+  return gateway;
 }
 
 async function principalsOf(

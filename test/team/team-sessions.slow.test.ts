@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { post, read, Session } from "../../packages/server/test/endpoints/http-client.js";
+import { asContentStore } from "../../packages/store/src/index.js";
+import {
+  type PostgresCluster,
+  postgresBinaries,
+  startPostgres,
+} from "../../packages/store-postgres/test/support/postgres-cluster.js";
+import { accept, call, createStore, startGateway } from "./team-support.js";
+
+const binaries = postgresBinaries();
+
+describe.skipIf(binaries === undefined)("several gateways on one store", () => {
+  let cluster: PostgresCluster;
+  let database: string;
+
+  beforeAll(async () => {
+    cluster = await startPostgres(binaries as string);
+    database = await createStore(cluster);
+  });
+
+  afterAll(async () => {
+    await cluster?.[Symbol.asyncDispose]();
+  });
+
+  it("name themselves in legacy sessions, and answer 404 to those of others", async () => {
+    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const session = await Session.open(a.url);
+    expect(session.id).toMatch(/^a\.[0-9a-f-]{36}$/);
+    const request = { jsonrpc: "2.0", id: 2, method: "tools/list", params: {} };
+    const elsewhere = await read(await post(b.url, request, session.headers));
+    expect(elsewhere).toMatchObject({ status: 404, last: { error: { code: -32001 } } });
+    expect((await session.call("echo", { text: "hi" })).last.result).toBeDefined();
+    expect((await Session.open(b.url)).id).toMatch(/^b\./);
+  });
+
+  it("report the changes of documents that others make, but not those of results", async () => {
+    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const told: string[] = [];
+    const stop = await asContentStore(a.store).onDocumentChanged?.((path) => told.push(path));
+    await b.store.add({ content: "one", name: "result.json", collection: "results" });
+    await b.store.add({ content: "one", name: "notes.md" });
+    await expect.poll(() => told).toEqual(["notes.md"]);
+    await b.store.update({ name: "notes.md", tags: ["x"] });
+    await expect.poll(() => told).toEqual(["notes.md", "notes.md"]);
+    cluster.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
+    await b.store.delete({ name: "notes.md" });
+    await expect.poll(() => told).toEqual(["notes.md", "notes.md", "notes.md"]);
+    stop?.();
+    await b.store.add({ content: "two", name: "more.md" });
+    await expect.poll(async () => (await a.store.list({ pathsOnly: true })).total).toBe(1);
+    expect(told).toHaveLength(3);
+  });
+
+  it("let a call that waits for an answer end at another gateway while they stop", async () => {
+    const stopping = { graceMs: 60_000 };
+    const [a, b] = await Promise.all([startGateway(database, "a", stopping), startGateway(database, "b")]);
+    const { requestState } = (await call(a.url, "ask", { key: "who" })).result;
+    const closed = a.close();
+    const more = { requestState, inputResponses: { who: accept("Ada") } };
+    expect((await call(b.url, "ask", {}, more)).result).toMatchObject({ resultType: "complete" });
+    await closed;
+    expect((await call(b.url, "ask", {}, more)).error).toMatchObject({ data: { retryable: true } });
+  });
+
+  it("remove what a gateway that was killed left behind", async () => {
+    const a = await startGateway(database, "a");
+    const run = (sql: string) => cluster.run(sql, database.slice(database.lastIndexOf("/") + 1)).trim();
+    run(`INSERT INTO trunkline.gateways (name, run, lock, seen) VALUES ('dead', 'x', 1, now() - interval '2 days');
+      INSERT INTO trunkline.gateway_messages (recipient, sender, exchange, number, kind, body, sent)
+      VALUES ('dead', 'a', 'e', 0, 'request', '', now() - interval '1 hour')`);
+    await a.close();
+    await startGateway(database, "b");
+    expect(run("SELECT count(*) FROM trunkline.gateway_messages")).toBe("0");
+    expect(run("SELECT count(*) FROM trunkline.gateways WHERE name = 'dead'")).toBe("0");
+  });
+});
