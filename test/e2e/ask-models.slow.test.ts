@@ -202,9 +202,9 @@ describe("trunkline doctor", () => {
     expect(stdout).not.toContain("secret-key-42");
   });
 
-  it("says what is missing and fails with --strict", async () => {
+  it("says what is missing, and fails", async () => {
     using empty = new Place({}, { TRUNKLINE_PROVIDER: "anthropic" });
-    const { code, stdout } = await empty.run(["doctor", "--strict"]);
+    const { code, stdout } = await empty.run(["doctor"]);
     expect(code).toBe(1);
     expect(stdout).toContain("✗ model  anthropic/claude-sonnet-4-5");
     expect(stdout).toContain("next: Set the environment variable ANTHROPIC_API_KEY.");

@@ -35,7 +35,7 @@ describe("doctor on what agents see", () => {
     using place = placeWith({});
     const { stdout } = await place.run(["doctor"]);
     expect(stdout).toMatch(
-      /\nWhat agents see\n {2}surface {5}every tool, in short, because all tools together cost \d+ tokens, at most 1200\n\n/,
+      /\nWhat agents see\n {2}surface {5}every tool, in short, because the short definitions of all tools cost \d+ tokens, at most 1200\n {2}tokens {6}\d+ for all short definitions, \d+ for the full ones \(trunkline tools --tokens\)\n\n/,
     );
   });
 
@@ -44,7 +44,7 @@ describe("doctor on what agents see", () => {
     called(place, "hello.hello", 4);
     const { stdout } = await place.run(["doctor"]);
     expect(stdout).toMatch(
-      /\n {2}surface {5}composite \+ favourites, because all tools together cost \d+ tokens, more than 0\n/,
+      /\n {2}surface {5}composite \+ favourites, because the short definitions of all tools cost \d+ tokens, more than 0\n/,
     );
     expect(stdout).toContain("\n  favourites  hello.hello (4 uses on 2 days), hello.repeat (in your settings)\n");
     expect(stdout).toContain('\n  not found   hello.gone, away.*, named in "favourites"\n');
@@ -52,6 +52,7 @@ describe("doctor on what agents see", () => {
     expect(JSON.parse(report).surface).toEqual({
       surface: "composite + favourites",
       reason: expect.stringContaining("more than 0"),
+      tokens: { short: expect.any(Number), full: expect.any(Number) },
       favourites: [
         { tool: "hello.hello", why: "used", uses: 4 },
         { tool: "hello.repeat", why: "configured", uses: 0 },
@@ -59,6 +60,16 @@ describe("doctor on what agents see", () => {
       signatures: [],
       unmatched: ["hello.gone", "away.*"],
     });
+  });
+
+  it("counts short and full definitions as `tools --tokens` does", async () => {
+    using place = placeWith({});
+    const { tokens } = JSON.parse((await place.run(["doctor", "--json"])).stdout).surface;
+    const costs = JSON.parse((await place.run(["tools", "--tokens", "--json"])).stdout);
+    expect({ short: costs.total_short, full: costs.total }).toEqual(tokens);
+    const { stdout } = await place.run(["tools", "--tokens"]);
+    expect(stdout).toMatch(/^ +full +short$/m);
+    expect(stdout).toMatch(new RegExp(`^total +${tokens.full} +${tokens.short} +2 tools$`, "m"));
   });
 
   it("says nothing if there is no server", async () => {
@@ -80,7 +91,7 @@ describe("stats on what agents saw", () => {
     expect(stdout).toMatch(/^client +surface +lists +tokens +saved on direct +on composite$/m);
     expect(stdout).toMatch(/^tester 1\.0 +composite \+ favourites \+ signatures +1 +\d+ +-?\d+ +\d+$/m);
     expect(stdout).toMatch(
-      /^tester 1\.0: composite \+ favourites \+ signatures, because all tools together cost \d+ tokens, more than 0\.$/m,
+      /^tester 1\.0: composite \+ favourites \+ signatures, because the short definitions of all tools cost \d+ tokens, more than 0\.$/m,
     );
     expect(stdout).toContain("With composite, 1 tool would have needed a search of about 300 tokens each.");
     const { surfaces, direct } = JSON.parse((await place.run(["stats", "--json"])).stdout);

@@ -11,6 +11,7 @@ export { withoutAsker } from "./channel/vetted-elicitation.js";
 export { linkProblem } from "./channel/web-links.js";
 export { type PolicyRules, type PolicyVerdict, verdictOn } from "./config/policy.js";
 export { withoutForeignPrograms } from "./connection/run-folder.js";
+export { isAllowed } from "./hub/member-lists.js";
 export { dottedName, mayBelongTo, ownersOf, wireName } from "./names/name-styles.js";
 export { type RenamedTool, resolveToolName } from "./names/names-table.js";
 export { type ChangeVerdict, classifyChange, type HoldReason } from "./pins/classify-change.js";

@@ -17,5 +17,6 @@ export { createRegistry, type ServerRegistry } from "./operations/operation-regi
 export { describeSources } from "./pipeline/step-sources.js";
 export { type ProjectPrompts, readProjectPrompts } from "./prompts/project-prompts.js";
 export type { SurfacePreview } from "./surface/auto-surface.js";
+export { leanDefinition } from "./surface/lean-definition.js";
 export { createService, type Service, type ServiceOptions } from "./trunkline-service.js";
 export type { KnownServer } from "./upstreams/kept-tools.js";

@@ -10,6 +10,8 @@ export interface ServerPinReport {
   readonly server: string;
   /** How many definitions are accepted and still listed. */
   readonly pinned: number;
+  /** Accepted tools that the server did not list last time. */
+  readonly gone: readonly string[];
   readonly varies: boolean;
   readonly held: readonly HeldPin[];
   /** Newest last. */
@@ -61,6 +63,7 @@ function reportOf(server: string, { pins, varies, changes }: PinState): ServerPi
   return {
     server,
     pinned: all.filter(([, , pin]) => pin.hash !== undefined && pin.gone !== true).length,
+    gone: all.flatMap(([kind, name, pin]) => (kind === "tools" && pin.gone === true ? [name] : [])),
     varies,
     held: all.flatMap(([kind, name, pin]) =>
       pin.held === undefined || pin.gone === true ? [] : [{ ...pin.held, server, kind, name, before: pin.definition }],

@@ -79,6 +79,8 @@ export interface AutoList {
 export interface SurfacePreview {
   readonly surface: string;
   readonly reason: string;
+  /** What the definitions of all tools cost; `full`, as the servers send them, only if all are measured. */
+  readonly tokens?: { readonly short: number; readonly full?: number | undefined };
   /** The tools whose signatures are in our own descriptions, as `<server>.<tool>`. */
   readonly signed: readonly string[];
   /** As `<server>.<tool>`, why each is one, and how it was used. */
@@ -140,11 +142,13 @@ export class AutoSurface {
 
   /** What a client of this name would get if its session began now. */
   async preview(caller: Pick<Caller, "name" | "capabilities" | "principal">): Promise<SurfacePreview> {
-    const decision = await this.#decision(caller, await this.#known());
+    const known = await this.#known();
+    const decision = await this.#decision(caller, known);
     const uses = this.#options.usage?.uses(caller.principal);
     return {
       surface: surfaceName(decision),
       reason: decision.reason,
+      ...(known === undefined ? {} : { tokens: { short: tokensOf(known.tools), full: known.fullTokens } }),
       signed: [...decision.signed],
       favourites: [...decision.favourites].map(([name, why]) => ({ name, why, uses: uses?.get(name) })),
     };

@@ -82,7 +82,7 @@ export function decideSurface(
     return { shape: chosen.surface, reason, ...none };
   }
   if (servers.length === 0) return { shape: "composite", reason: "no server's tools are known yet", ...none };
-  const cost = `all tools together cost ${leanTokens} tokens`;
+  const cost = `the short definitions of all tools cost ${leanTokens} tokens`;
   return leanTokens <= directTokens
     ? {
         ...none,

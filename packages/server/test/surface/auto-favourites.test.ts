@@ -192,7 +192,7 @@ describe("the account of lists", () => {
     expect(surfaces).toMatchObject([
       {
         ...{ client: "cursor 1", surface: "composite + favourites + signatures", lists: 2, found: 2 },
-        reason: expect.stringMatching(/^all tools together cost \d+ tokens, more than 10$/),
+        reason: expect.stringMatching(/^the short definitions of all tools cost \d+ tokens, more than 10$/),
       },
       {
         ...{ client: "claude-code 2", surface: "every tool", lists: 1, tokens: 0, found: 0 },

@@ -21,10 +21,12 @@ export async function checkSurface(app: App): Promise<SurfaceCheck | undefined> 
   return { ...preview, unmatched };
 }
 
-export function jsonSurface({ surface, reason, favourites, signed, unmatched }: SurfaceCheck): Record<string, unknown> {
+export function jsonSurface(check: SurfaceCheck): Record<string, unknown> {
+  const { surface, reason, tokens, favourites, signed, unmatched } = check;
   return {
     surface,
     reason,
+    ...(tokens === undefined ? {} : { tokens: { short: tokens.short, full: tokens.full ?? null } }),
     favourites: favourites.map(({ name, why, uses }) => ({ tool: name, why, uses: uses?.count ?? 0 })),
     signatures: signed,
     unmatched,
@@ -32,11 +34,16 @@ export function jsonSurface({ surface, reason, favourites, signed, unmatched }: 
 }
 
 export function showSurface(page: Page, check: SurfaceCheck): void {
-  const { surface, reason, favourites, signed, unmatched } = check;
+  const { surface, reason, tokens, favourites, signed, unmatched } = check;
   const line = (label: string, text: string) => page.text(`${label.padEnd(12)}${text}`, { indent: 2, hang: 14 });
   page.gap();
   page.text("What agents see", { colour: page.palette.heading });
   line("surface", `${surface}, because ${printable(reason)}`);
+  if (tokens?.full !== undefined)
+    line(
+      "tokens",
+      `${tokens.short} for all short definitions, ${tokens.full} for the full ones (trunkline tools --tokens)`,
+    );
   const names = favourites.map((favourite) => `${printable(favourite.name)} (${whyOf(favourite)})`);
   if (names.length > 0) line("favourites", names.join(", "));
   if (signed.length > 0)

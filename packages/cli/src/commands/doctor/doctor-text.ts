@@ -38,12 +38,16 @@ export function showHead(page: Page, { version, config }: { version: string; con
   page.text("trunkline import", { indent: 2 });
 }
 
-/** Prints the section of one server. `addressOf` names a tool so that it can be pasted into a command. */
-export function showServer(
-  page: Page,
-  status: ServerStatus,
-  { tools, addressOf }: { tools: readonly SourcedTool[]; addressOf: (tool: SourcedTool) => string },
-): void {
+interface ServerFacts {
+  readonly tools: readonly SourcedTool[];
+  /** Tools that the server listed before, but not now. */
+  readonly gone: readonly string[];
+  /** Names a tool so that it can be pasted into a command. */
+  readonly addressOf: (tool: SourcedTool) => string;
+}
+
+/** Prints the section of one server. */
+export function showServer(page: Page, status: ServerStatus, { tools, gone, addressOf }: ServerFacts): void {
   const { palette } = page;
   const { name, state, config, error, toolsError } = status;
   const target = serverTarget(config);
@@ -57,6 +61,7 @@ export function showServer(
       if (toolsError === undefined) {
         const own = tools.filter(({ server }) => server === name);
         page.text(toolLine(own.map(addressOf)), { indent: 4 });
+        if (gone.length > 0) page.text(goneLine(gone), { indent: 4, colour: palette.dim });
       } else page.text(problem?.message ?? "", { indent: 4, colour: palette.error });
       return;
     }
@@ -123,6 +128,14 @@ function toolLine(names: readonly string[]): string {
   const shown = names.slice(0, SHOWN_NAMES).map((name) => commandLine([name]));
   const more = names.length - SHOWN_NAMES;
   return `${names.length} ${names.length === 1 ? "tool" : "tools"}: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** Many servers list other tools to a client that can answer their questions: an editor, or a person at a terminal. */
+function goneLine(names: readonly string[]): string {
+  const shown = names.slice(0, SHOWN_NAMES).join(", ");
+  const more = names.length - SHOWN_NAMES;
+  const rest = more > 0 ? ` and ${more} more` : "";
+  return `not listed now, but earlier: ${shown}${rest}. A server can list more tools to a client that answers its questions.`;
 }
 
 function counted(count: number, what: string): string | undefined {

@@ -1,5 +1,6 @@
-import type { Hub, ServerState } from "@trunkline/client";
-import { printable, printableJson } from "@trunkline/core";
+import type { Hub, LoadedConfig, ServerState, ServerStatus } from "@trunkline/client";
+import { isAllowed, reportPins } from "@trunkline/client/internal";
+import { nearestNames, printable, printableJson, TrunklineError } from "@trunkline/core";
 import { checkModel, jsonModel, showModel } from "../../agent/check-model.js";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -18,20 +19,26 @@ export interface DoctorOptions {
   json?: boolean;
   pretty?: boolean;
   strict?: boolean;
+  /** Names of servers; empty: everything. */
+  only: readonly string[];
   /** Timeout in seconds for all servers together. */
   timeout: number;
   mcp: string | undefined;
 }
 
-/** An unapproved server was not checked, so it does not count as working either. */
-const NOT_WORKING: ReadonlySet<ServerState> = new Set<ServerState>(["failed", "needs-auth", "untrusted", "pending"]);
+/** The states of a server that was checked and does not work. */
+const FAILED: ReadonlySet<ServerState> = new Set<ServerState>(["failed", "needs-auth", "pending"]);
 
 /**
  * Checks the configuration, connects every server and asks the model, all in parallel and within the deadline. The text
- * report shows each server as soon as it is known.
+ * report shows each server as soon as it is known. With `only`, checks these servers and nothing else.
  */
 export async function doctor(context: CommandContext, options: DoctorOptions): Promise<number> {
-  const { signal, version } = context;
+  return options.only.length === 0 ? await checkAll(context, options) : await checkSome(context, options);
+}
+
+async function checkAll(context: CommandContext, options: DoctorOptions): Promise<number> {
+  const { signal } = context;
   await using app = openApp(context, {
     mcp: options.mcp,
     checkWithinMs: options.timeout * 1000,
@@ -39,17 +46,12 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
   });
   const [config, hub] = [await app.config(), await app.hub()];
   const page = options.json ? undefined : new Page(context);
-  if (page !== undefined) showHead(page, { version, config });
+  if (page !== undefined) showHead(page, { version: context.version, config });
   const [model, search, broker] = await Promise.all([
     checkModel(context, { timeoutMs: options.timeout * 1000 }),
     checkSearch(context),
     checkBroker(context),
-    connectAll(context, hub, (name) => {
-      const status = hub.status().find((server) => server.name === name);
-      if (page === undefined || status === undefined) return;
-      const names = hub.names();
-      showServer(page, status, { tools: hub.tools(), addressOf: (tool) => names.address(tool) });
-    }),
+    connectAll(context, hub, { onKnown: serverShower(context, hub, page) }),
   ]);
   signal.throwIfAborted();
   const servers = hub.status();
@@ -58,10 +60,8 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
   // Without servers there is nothing to list.
   const surface = servers.length === 0 ? undefined : await checkSurface(app);
   if (page === undefined) {
-    const { cwd, home } = context;
-    const checked = jsonReport({ version, cwd, home, config, servers, tools: hub.tools(), renamed });
     const report = {
-      ...checked,
+      ...jsonReport({ ...placeOf(context), config, servers, tools: hub.tools(), renamed }),
       safety: jsonSafety(safety),
       ...(surface === undefined ? {} : { surface: jsonSurface(surface) }),
       broker: jsonBroker(broker),
@@ -78,19 +78,106 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
     showSearch(page, search);
   }
   await keepTools(context, hub);
-  const failed =
-    (model !== undefined && model.status !== "ok") ||
-    servers.some(({ state, toolsError }) => NOT_WORKING.has(state) || toolsError !== undefined) ||
-    config.rejected.length > 0 ||
-    config.diagnostics.some(({ severity, server }) => severity !== "note" && server === undefined);
-  return failed && options.strict ? EXIT.failure : EXIT.success;
+  const hasFailed = haveFailed(servers, config) || (model !== undefined && model.status !== "ok");
+  return exitCodeFor({ hasFailed, isWarned: areWarned(servers, config) }, options);
 }
 
-/** Connects all servers at once. Reports each one when its result is known, and shows on a terminal what is missing. */
-async function connectAll(context: CommandContext, hub: Hub, onKnown: (server: string) => void): Promise<void> {
+async function checkSome(context: CommandContext, options: DoctorOptions): Promise<number> {
+  const { only } = options;
+  const isWanted = (server: string) => only.includes(server);
+  await using app = openApp(context, {
+    mcp: options.mcp,
+    checkWithinMs: options.timeout * 1000,
+    wanted: isWanted,
+  });
+  const all = await app.config();
+  for (const name of only) requireConfigured(name, all);
+  const config: LoadedConfig = {
+    ...all,
+    rejected: all.rejected.filter(({ name }) => isWanted(name)),
+    diagnostics: all.diagnostics.filter(({ server }) => server === undefined || isWanted(server)),
+  };
+  const hub = await app.hub();
+  const page = options.json ? undefined : new Page(context);
+  if (page !== undefined) showHead(page, { version: context.version, config });
+  await connectAll(context, hub, { isWanted, onKnown: serverShower(context, hub, page) });
+  context.signal.throwIfAborted();
+  const servers = hub.status().filter(({ name }) => isWanted(name));
+  const renamed = hub
+    .names()
+    .renamed()
+    .filter(({ server }) => isWanted(server));
+  if (page === undefined) {
+    const tools = hub.tools().filter(({ server }) => isWanted(server));
+    const report = jsonReport({ ...placeOf(context), config, servers, tools, renamed });
+    context.out(printableJson(context.redactor.value(report), options.pretty ? 2 : undefined));
+  } else showRest(page, { servers, renamed });
+  await keepTools(context, hub);
+  return exitCodeFor({ hasFailed: haveFailed(servers, config), isWarned: areWarned(servers, config) }, options);
+}
+
+function placeOf({ version, cwd, home }: CommandContext) {
+  return { version, cwd, home };
+}
+
+function requireConfigured(name: string, { servers, rejected }: LoadedConfig): void {
+  const names = [...servers, ...rejected].map((server) => server.name);
+  if (names.includes(name)) return;
+  const near = nearestNames(name, names);
+  throw new TrunklineError("SERVER_NOT_FOUND", `There is no server "${name}".`, {
+    hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "`trunkline servers` lists them.",
+  });
+}
+
+/** Shows the section of a server on the page, if there is one. */
+function serverShower({ home }: CommandContext, hub: Hub, page: Page | undefined): (name: string) => Promise<void> {
+  return async (name) => {
+    const status = hub.status().find((server) => server.name === name);
+    if (page === undefined || status === undefined) return;
+    const names = hub.names();
+    const [pins] = await reportPins(home, [status.config]);
+    const gone = pins?.gone.filter((tool) => isAllowed(tool, status.config.tools)) ?? [];
+    showServer(page, status, { tools: hub.tools(), gone, addressOf: (tool) => names.address(tool) });
+  };
+}
+
+function haveFailed(servers: readonly ServerStatus[], { files, rejected }: LoadedConfig): boolean {
+  return (
+    servers.some(({ state, toolsError }) => FAILED.has(state) || toolsError !== undefined) ||
+    rejected.length > 0 ||
+    files.some(({ unusable }) => unusable !== undefined)
+  );
+}
+
+/** An unapproved server was not checked, so it does not count as working either. */
+function areWarned(servers: readonly ServerStatus[], { diagnostics }: LoadedConfig): boolean {
+  return (
+    servers.some(({ state }) => state === "untrusted") ||
+    diagnostics.some(({ severity, server }) => severity !== "note" && server === undefined)
+  );
+}
+
+function exitCodeFor(found: { hasFailed: boolean; isWarned: boolean }, { strict }: DoctorOptions): number {
+  return found.hasFailed || (strict && found.isWarned) ? EXIT.failure : EXIT.success;
+}
+
+/** Connects servers at once. Reports each one when its result is known, and shows on a terminal what is missing. */
+async function connectAll(
+  context: CommandContext,
+  hub: Hub,
+  {
+    isWanted = () => true,
+    onKnown,
+  }: { isWanted?: (server: string) => boolean; onKnown: (server: string) => Promise<void> },
+): Promise<void> {
   const { signal } = context;
   using line = progressLineFor(context);
-  const waiting = new Set(hub.status().map(({ name }) => name));
+  const waiting = new Set(
+    hub
+      .status()
+      .map(({ name }) => name)
+      .filter(isWanted),
+  );
   const spin = () => {
     if (waiting.size > 0) line?.spin(context.redactor.text(`checking ${[...waiting].map(printable).join(", ")} …`));
   };
@@ -101,7 +188,7 @@ async function connectAll(context: CommandContext, hub: Hub, onKnown: (server: s
       if (signal.aborted) return;
       waiting.delete(name);
       line?.clear();
-      onKnown(name);
+      await onKnown(name);
       spin();
     }),
   );

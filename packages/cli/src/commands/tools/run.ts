@@ -10,6 +10,7 @@ import { whileConnecting } from "../../app/while-connecting.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { Page } from "../../terminal/report-page.js";
 import { table } from "../../terminal/table.js";
+import { quantity } from "../../terminal/trust-prompt.js";
 import { type ToolCost, toolCosts } from "./token-cost.js";
 
 export interface ToolsOptions {
@@ -144,22 +145,34 @@ async function printCosts(
   options: { found: readonly SourcedTool[]; json: boolean },
 ): Promise<void> {
   const costs = await toolCosts(options.found, hub.names());
-  const total = sum(costs);
   if (options.json) {
     const servers = Object.fromEntries(
-      byServer(costs).map(([server, own]) => [server, { tools: own.length, tokens: sum(own) }]),
+      byServer(costs).map(([server, own]) => [
+        server,
+        { tools: own.length, tokens: sum(own), short: sum(own, "short") },
+      ]),
     );
-    context.out(printableJson({ encoding: "o200k_base", total, servers, tools: costs }, 2));
+    const totals = { total: sum(costs), total_short: sum(costs, "short") };
+    context.out(printableJson({ encoding: "o200k_base", ...totals, servers, tools: costs }, 2));
     return;
   }
+  const row = (label: string, own: readonly ToolCost[], what: string) => [
+    label,
+    String(sum(own)),
+    String(sum(own, "short")),
+    what,
+  ];
   const rows = byServer(costs).flatMap(([server, own]) => [
-    [server, String(sum(own)), `${own.length} ${own.length === 1 ? "tool" : "tools"}`],
-    ...own.map(({ tool, tokens }) => [`  ${tool}`, String(tokens), ""]),
+    row(server, own, quantity(own.length, "tool")),
+    ...own.map((cost) => row(`  ${cost.tool}`, [cost], "")),
   ]);
-  for (const line of table([["", "tokens", ""], ...rows, ["total", String(total), `${costs.length} tools`]], {
-    right: [1],
-  }))
-    context.out(printable(line));
+  const lines = table([["", "full", "short", ""], ...rows, row("total", costs, quantity(costs.length, "tool"))], {
+    right: [1, 2],
+  });
+  for (const line of lines) context.out(printable(line));
+  context.note(
+    "Tokens of full definitions, as servers send them, and of short ones, as `serve` lists them. `trunkline doctor` says which tools agents see.",
+  );
 }
 
 /** Sorts the most expensive server first, and within it the most expensive tool. */
@@ -171,6 +184,6 @@ function byServer(costs: readonly ToolCost[]): [string, ToolCost[]][] {
     .sort(([, a], [, b]) => sum(b) - sum(a));
 }
 
-function sum(costs: readonly ToolCost[]): number {
-  return costs.reduce((total, { tokens }) => total + tokens, 0);
+function sum(costs: readonly ToolCost[], of: "tokens" | "short" = "tokens"): number {
+  return costs.reduce((total, cost) => total + cost[of], 0);
 }
