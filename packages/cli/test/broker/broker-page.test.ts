@@ -77,6 +77,23 @@ describe("the status of the broker", () => {
     expect(shown(statusOf([server({ differs })]))).toContain(`not used yet in ~/app; not shared: ${why}\n`);
   });
 
+  it.each([
+    [["$PATH"], 'set one value for all of them in its entry: "env": { "PATH": "…" }'],
+    [["$PATH", "workspace"], undefined],
+    [["command"], undefined],
+  ])("says how windows with another environment can share a server: %j", (differs, hint) => {
+    const status = statusOf([server({ differs }), server({ differs, pid: 10 })]);
+    const text = shown(status).replaceAll(/\s+/g, " ");
+    if (hint === undefined) expect(text).not.toContain("set one value");
+    else expect(text.split(`To share "git" among windows with a different $PATH, ${hint}`)).toHaveLength(2);
+    expect(status.servers[0]?.differs).toEqual(differs);
+  });
+
+  it("says that a server was used if the client that called it has left", () => {
+    const text = shown(statusOf([server({ lastCallAt: "2026-11-16T11:59:48Z" })]));
+    expect(text).toContain("last call 12 s ago\n       used earlier in ~/app\n");
+  });
+
   it("makes names of programs and servers harmless", () => {
     const text = shown(statusOf([server({ name: "a\u001b[2J" })], [client("b\u0007")]));
     for (const hidden of ["\u0007", "\u001b"]) expect(text).not.toContain(hidden);

@@ -32,10 +32,26 @@ export function showStatus(page: Page, status: BrokerStatus, reader: Reader): vo
   const alike = status.servers.filter(({ pid, not_shared: why }) => pid !== undefined && why === ONE_PER_WORKSPACE);
   const names = [...new Set(alike.map(({ name }) => name))];
   const saved = savedText(status.saved);
-  if (names.length > 0 || saved !== undefined) page.gap();
+  const variables = variablesThatDiffer(status.servers);
+  if (names.length > 0 || variables.length > 0 || saved !== undefined) page.gap();
   if (saved !== undefined) page.text(saved);
   if (names.length > 0)
     page.text(`To share a server among workspaces, set "share": "user" in its entry: ${names.join(", ")}`);
+  for (const { name, server } of variables)
+    page.text(
+      `To share "${server}" among windows with a different $${name}, set one value for all of them in its entry: "env": { "${name}": "…" }`,
+    );
+}
+
+/** The variables that keep servers apart, each with the first server of its name. */
+function variablesThatDiffer(servers: readonly ServerRow[]): { name: string; server: string }[] {
+  const found = new Map<string, { name: string; server: string }>();
+  for (const { name: server, differs = [] } of servers) {
+    // Another workspace, command or setting keeps them apart anyway.
+    if (!differs.every((part) => part.startsWith("$"))) continue;
+    for (const part of differs) found.set(`${server}${part}`, { name: part.slice(1), server });
+  }
+  return [...found.values()];
 }
 
 /** Version, uptime and memory in one line. */
@@ -95,11 +111,13 @@ function factsOf({ state, memory_bytes: memory, pid, last_call_at: called }: Ser
   return facts.map(unbroken).join(", ");
 }
 
-function usersOf({ clients, folders, share, not_shared: why }: ServerRow, reader: Reader): string {
+function usersOf(server: ServerRow, reader: Reader): string {
+  const { clients, folders, share, not_shared: why, last_call_at: called } = server;
   const places = clients.length === 0 ? folders : [...new Set(clients.map(({ folder }) => folder))];
   const where = places.length === 0 ? "" : ` in ${places.map((folder) => inHome(folder, reader)).join(", ")}`;
-  const who =
-    clients.length === 0 ? "not used yet" : `${clients.length === 1 ? "used" : "shared"} by ${programsOf(clients)}`;
+  // Those who called it may have left.
+  const unused = called === undefined ? "not used yet" : "used earlier";
+  const who = clients.length === 0 ? unused : `${clients.length === 1 ? "used" : "shared"} by ${programsOf(clients)}`;
   const isAlone = share === "client" || clients.length < 2;
   return `${who}${where}${why === undefined ? "" : isAlone ? `; not shared: ${why}` : `; ${why}`}`;
 }

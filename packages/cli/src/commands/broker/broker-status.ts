@@ -50,6 +50,8 @@ export interface ServerRow extends Pick<PooledServerStatus, "name" | "state" | "
   readonly folders: readonly string[];
   /** Why it is not shared, or not with another server of the same name. */
   readonly not_shared?: string;
+  /** What is different from the other server: `workspace`, `command`, a variable such as `$PATH` … */
+  readonly differs?: readonly string[];
   readonly last_call_at?: string;
 }
 
@@ -94,7 +96,7 @@ function clientRow({ kind, pid, program, command, folder, sinceMs }: ConnectedCl
 }
 
 function serverRow(server: PooledServerStatus, { serverMemory: memory, clients: connected }: StatusFacts): ServerRow {
-  const { name, state, share, pid, hubs, clients, lastCallAt } = server;
+  const { name, state, share, pid, hubs, clients, differs, lastCallAt } = server;
   const bytes = pid === undefined ? undefined : memory.get(pid)?.bytes;
   const why = whyNotShared(server);
   return {
@@ -107,6 +109,7 @@ function serverRow(server: PooledServerStatus, { serverMemory: memory, clients: 
     }),
     folders: [...new Set(hubs)].sort(),
     ...(why === undefined ? {} : { not_shared: why }),
+    ...(differs === undefined ? {} : { differs }),
     ...(lastCallAt === undefined ? {} : { last_call_at: lastCallAt }),
   };
 }

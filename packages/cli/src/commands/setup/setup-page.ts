@@ -74,7 +74,7 @@ export async function describeCost(
   const isShared = brokerUseOf(["serve"], context.env, process.platform) === "client";
   const after = moved.size + staying;
   const sharing = isShared
-    ? `${after}, for all windows together, each started on first use${perClient > 0 ? ` (${perClient} of them once for each window)` : ""}`
+    ? `${after} for all windows of a folder that have the same environment, each started on first use${perClient > 0 ? ` (${perClient} of them once for each window)` : ""}`
     : `${after} for each window, each started on first use`;
   const [tokensNow, tokensAfter] = await tokens(
     context,
