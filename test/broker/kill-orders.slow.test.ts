@@ -10,9 +10,9 @@ function orders(parts: readonly Part[]): Part[][] {
   return parts.flatMap((first) => orders(parts.filter((part) => part !== first)).map((rest) => [first, ...rest]));
 }
 
-/** Whether a call was answered, or failed with an error that says it may be tried again. */
+/** Whether a call was answered, or failed with an error that says that it was lost. */
 function isHonest({ result, error }: Answer, text: string): boolean {
-  if (error !== undefined) return error.data?.retryable === true;
+  if (error !== undefined) return error.data?.code === "SERVER_EXITED";
   return result?.isError === true || result?.content?.[0]?.text === text;
 }
 
@@ -87,7 +87,7 @@ describe("kill -9 of a window's parts", () => {
       expect(isHonest(looked as Answer, `looked b${at}`)).toBe(true);
       if (order[0] === "broker") {
         expect(looked?.result?.content?.[0]?.text).toBe(`looked b${at}`);
-        expect(spent?.error).toMatchObject({ data: { retryable: true } });
+        expect(spent?.error).toMatchObject({ data: { retryable: false } });
         expect(spent?.error?.message).toMatch(/may or may not have taken effect/);
       }
       user.stop();

@@ -35,7 +35,7 @@ class Caller {
       if (text !== undefined && expected.test(text) && !answer.result?.isError) {
         this.answers += 1;
         if (tool === "add") this.added.push(key);
-      } else if (tool === "add" && answer.error?.data?.retryable === true) this.errors += 1;
+      } else if (tool === "add" && answer.error?.data?.code === "SERVER_EXITED") this.errors += 1;
       // A call that can be repeated never fails because of the broker.
       else this.wrong.push(`${tool} ${key}: ${JSON.stringify(answer)}`);
     }

@@ -68,7 +68,7 @@ describe("a newer version", () => {
     const first = await user.greet({ entry: newer });
     const server = await first.server();
     process.kill(old, "SIGKILL");
-    expect((await spent).error?.data).toMatchObject({ retryable: true });
+    expect((await spent).error?.data).toMatchObject({ retryable: false });
     expect(await busy.server()).toBe(server);
     await expect.poll(() => [old, oldServer].filter(isRunning)).toEqual([]);
     // Two relays, the broker, the server and its child.
@@ -119,7 +119,7 @@ describe("a newer version", () => {
     const first = await user.greet({ entry: newer });
     await ended;
     expect(await echoed).toBe(`a ${await first.server()}`);
-    expect((await spent).error?.data).toMatchObject({ retryable: true });
+    expect((await spent).error?.data).toMatchObject({ retryable: false });
     expect(user.written).toEqual([]);
   });
 });

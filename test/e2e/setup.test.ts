@@ -31,7 +31,7 @@ describe.runIf(onLinux)("trunkline setup", () => {
     expect(stdout).toMatch(/^ {2}Claude Code +~\/\.claude\.json +2 servers: docs, web$/m);
     expect(stdout).toMatch(/^ {2}Gemini CLI +~\/\.gemini\/settings\.json +no servers$/m);
     expect(stdout).toMatch(
-      /server processes +now +2, if each program has one window open\n +after +1, for all windows/,
+      /server processes +now +2, if each program has one window open\n +after +1 for all windows of a folder that have the same environment/,
     );
     expect(stdout).toContain("known once the servers are connected");
     expect(stdout).toMatch(/~\/\.claude\.json +loses .*docs.*, gets Trunkline/);

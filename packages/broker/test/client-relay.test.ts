@@ -104,7 +104,7 @@ describe("a relayed client", () => {
     client.input.end();
   });
 
-  it("gets a retryable error for a call that must not run twice", async () => {
+  it("gets an error that is not retryable for a call that must not run twice", async () => {
     const place = temporaryPlace();
     const script = { ...answering, isRepeatable: async () => false };
     const first = await startBroker(place, script);
@@ -113,7 +113,7 @@ describe("a relayed client", () => {
     await first.clients[0]?.next("tools/call");
     await first.kill();
     const { error } = await client.until(({ id }) => id === 1);
-    expect(error).toMatchObject({ data: { code: "SERVER_EXITED", retryable: true } });
+    expect(error).toMatchObject({ data: { code: "SERVER_EXITED", retryable: false } });
     expect(error?.message).toMatch(/may or may not have taken effect/);
     client.input.end();
   });

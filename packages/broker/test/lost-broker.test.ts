@@ -116,9 +116,11 @@ describe("a relay whose broker ends", () => {
     await first.kill();
     const { error } = await client.until(({ id }) => id === 1);
     expect(error?.message).toMatch(/the disk is full\. This request may or may not have taken effect/);
-    expect(error?.data).toEqual({ code: "SERVER_EXITED", retryable: true });
+    expect(error?.data).toEqual({ code: "SERVER_EXITED", retryable: false });
     client.send({ id: 2, method: "ping" });
-    expect((await client.until(({ id }) => id === 2)).error?.message).toMatch(/has not run/);
+    const { error: unsent } = await client.until(({ id }) => id === 2);
+    expect(unsent?.message).toMatch(/has not run/);
+    expect(unsent?.data).toEqual({ code: "SERVER_EXITED", retryable: true });
     isPossible = true;
     client.send({ id: 3, method: "ping" });
     expect(await client.until(({ id }) => id === 3)).toMatchObject({ result: { method: "ping" } });
@@ -216,7 +218,7 @@ describe("a broker that makes room for the next one", () => {
     client.send({ id: 1, method: "tools/call", params: { name: "hang" } });
     await first.clients[0]?.next("tools/call");
     await first.server.drain("upgrade");
-    expect((await client.until(({ id }) => id === 1)).error?.data).toMatchObject({ retryable: true });
+    expect((await client.until(({ id }) => id === 1)).error?.data).toMatchObject({ retryable: false });
     client.input.end();
   });
 });

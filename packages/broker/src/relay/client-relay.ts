@@ -375,8 +375,9 @@ export class ClientRelay {
       const { line } = request;
       if (waiting.has(line) || (this.#holderOf(request) !== undefined && !repeated.has(line))) continue;
       if (!request.isStream) request.repeats += 1;
-      if (request.repeats > MAX_REPEATS) this.#fail(id, "The broker ended each time it got this request.");
-      else if (line[0] === BATCH) this.#fail(id, MAY_HAVE_RUN);
+      if (request.repeats > MAX_REPEATS)
+        this.#fail(id, { message: "The broker ended each time it got this request.", mayHaveRun: false });
+      else if (line[0] === BATCH) this.#fail(id, { message: MAY_HAVE_RUN, mayHaveRun: true });
       // The answer to a handshake must not be waited for behind the check whether it can be repeated.
       else if (id === this.#initialize?.id) this.#send(to, FRAME.message, line);
       else if (!repeated.has(line)) this.#send(to, FRAME.repeated, line);
@@ -390,20 +391,22 @@ export class ClientRelay {
     const waiting = new Set(this.#waiting);
     for (const [id, request] of this.#inFlight) {
       if (this.#holderOf(request) !== undefined) continue;
-      const effect = waiting.has(request.line)
-        ? "This request has not run. Try again."
-        : "This request may or may not have taken effect. Check before you try again.";
-      this.#fail(id, `Trunkline's broker ended and cannot be started again: ${why}. ${effect}`);
+      const mayHaveRun = !waiting.has(request.line);
+      const effect = mayHaveRun
+        ? "This request may or may not have taken effect. Check before you try again."
+        : "This request has not run. Try again.";
+      const message = `Trunkline's broker ended and cannot be started again: ${why}. ${effect}`;
+      this.#fail(id, { message, mayHaveRun });
     }
     // The end of the handshake is repeated from memory; other notifications were about the requests.
     this.#waiting = [];
     this.#finishIfDone();
   }
 
-  #fail(id: Id, message: string): void {
+  #fail(id: Id, lost: Parameters<typeof lostRequest>[1]): void {
     this.#inFlight.delete(id);
     this.#changing.delete(id);
-    this.#options.output.write(`${lostRequest(id, message)}\n`);
+    this.#options.output.write(`${lostRequest(id, lost)}\n`);
   }
 
   /** Sends a message again under an id of the relay. Returns false if the broker was lost meanwhile, or makes room. */

@@ -472,7 +472,7 @@ export class BrokerServer {
     if (typeof message !== "object" || message === null) return true;
     for (const each of Array.isArray(message) ? message : [message]) {
       const id: unknown = (each as { id?: unknown } | null)?.id;
-      if (id !== undefined) output.write(`${lostRequest(id, MAY_HAVE_RUN)}\n`);
+      if (id !== undefined) output.write(`${lostRequest(id, { message: MAY_HAVE_RUN, mayHaveRun: true })}\n`);
     }
     return false;
   }

@@ -246,6 +246,16 @@ export function sessionExpired(what: string, cause: unknown, { isAgain }: { isAg
   });
 }
 
+/** The codes of connections that could not be opened, so that nothing was sent. */
+const NOT_SENT: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
 /** What is known about a failed request. */
 interface RequestFailure {
   server: ServerDefinition;
@@ -300,9 +310,11 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
   }
   const code = networkCodeOf(error);
   if (code !== undefined || error instanceof TypeError) {
+    const isSent = code === undefined || !NOT_SENT.has(code);
     return new TrunklineError("CONNECTION_FAILED", `${what} failed: ${code ?? messageOf(error)}.`, {
       cause: error,
-      hint: "It may or may not have taken effect.",
+      retryable: !isSent,
+      hint: isSent ? "It may or may not have taken effect." : "The server did not get it. Try again.",
     });
   }
   return new TrunklineError("PROTOCOL", `${what} failed: ${messageOf(error)}`, { cause: error });
