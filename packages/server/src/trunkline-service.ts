@@ -83,6 +83,8 @@ export interface Service extends McpService, AsyncDisposable {
    * nothing more the second time. Connects servers if the tool is not known yet.
    */
   isRepeatable(tool: string, options: { signal: AbortSignal }): Promise<boolean>;
+  /** Journals a call of a local client that was lost with the process that ran it. */
+  noteLost(tool: string, client: string): void;
   /** What the surface `auto` would list for a client, for people to see; undefined on any other surface. */
   previewSurface(caller: Pick<Caller, "name" | "capabilities" | "principal">): Promise<SurfacePreview | undefined>;
   /**
@@ -354,6 +356,11 @@ class TrunklineService implements Service {
     return isRecord(annotations) && (annotations.readOnlyHint === true || annotations.idempotentHint === true);
   }
 
+  noteLost(tool: string, client: string): void {
+    const operation = this.#own.has(tool) ? tool : this.#direct?.definition(tool)?.name;
+    this.#log.note(operation, { name: client, principal: LOCAL_PRINCIPAL }, { asked: tool, code: "SERVER_EXITED" });
+  }
+
   async canonicalArguments(tool: string, args: Raw, options: { signal: AbortSignal }): Promise<Raw> {
     return (await this.#own.get(tool)?.canonical?.(args, options)) ?? args;
   }
@@ -430,7 +437,8 @@ class TrunklineService implements Service {
     if (this.#direct !== undefined) return this.#direct.call(name, args, exchange);
     const known = `Available: ${this.#listed.map(({ definition }) => definition.name).join(", ")}.`;
     const unknown = unknownTool(name, `${known} ${OPERATIONS_HINT}`);
-    return this.#noted(undefined, exchange, () => Promise.reject(unknown));
+    this.#log.note(undefined, exchange.caller, { asked: name, error: unknown });
+    return Promise.reject(unknown);
   }
 
   /** Writes one journal line for a call that is not an operation. */

@@ -43,6 +43,8 @@ export interface AdmittedClient {
   serve(link: ClientLink): Promise<void>;
   /** Whether a request that may have run already can be run again. */
   isRepeatable(message: string): Promise<boolean>;
+  /** Learns of a request that was lost with another broker. `program`: the client's, if it is known. */
+  onLost?(message: string, program: string | undefined): void;
 }
 
 interface BrokerOptions {
@@ -428,6 +430,7 @@ export class BrokerServer {
         else if (kind === FRAME.repeated) {
           void this.#repeat(admitted, payload, output).then((isRepeatable) => {
             if (isRepeatable) pass(payload);
+            else admitted.onLost?.(payload.toString("utf8"), this.#clients.get(socket)?.program);
           });
         }
       };

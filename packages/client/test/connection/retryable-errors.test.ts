@@ -32,7 +32,7 @@ describe("a request that failed", () => {
   });
 
   it("is not retryable if the server exited", () => {
-    expect(requestError(new WireClosedError("closed"), failure)).toMatchObject({
+    expect(requestError(new WireClosedError(), failure)).toMatchObject({
       code: "SERVER_EXITED",
       retryable: false,
       hint: "It may or may not have taken effect.",

@@ -88,11 +88,12 @@ const MAX_NAME_CHARS = 200;
  * names are those of the call before, and so is the second.
  */
 export function lineOf(call: CallRecord, workspace: string | undefined = call.workspace): string {
-  const { atMs, client, operation, durationMs, sizeBytes, outcome, code, principal, request, recording } = call;
+  const { atMs, client, operation, durationMs, sizeBytes, outcome, code, principal, request, recording, asked } = call;
   const ms = Math.round(durationMs * 10) / 10;
   let end = code === undefined ? "" : `,"code":${quoted(code)}`;
   if (principal !== undefined) end += `,"principal":${quoted(principal)}`;
   // These differ in every line, so they are not worth remembering.
+  if (asked !== undefined) end += `,"asked":${JSON.stringify(cut(asked))}`;
   if (request !== undefined) end += `,"request":${JSON.stringify(cut(request))}`;
   if (recording !== undefined) end += `,"recording":${JSON.stringify(cut(recording))}`;
   end += workspace === undefined ? "}\n" : `,"workspace":${quoted(workspace)}}\n`;
@@ -133,7 +134,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export function parseLine(line: string): CallRecord | undefined {
   const value = parseJson(line);
   if (!isRecord(value)) return undefined;
-  const { at, client, op, ms, bytes, outcome, code, principal, workspace, request, recording } = value;
+  const { at, client, op, ms, bytes, outcome, code, principal, workspace, request, recording, asked } = value;
   const atMs = typeof at === "string" ? Date.parse(at) : Number.NaN;
   if (Number.isNaN(atMs) || typeof client !== "string" || typeof op !== "string") return undefined;
   if (typeof ms !== "number" || typeof bytes !== "number") return undefined;
@@ -144,6 +145,7 @@ export function parseLine(line: string): CallRecord | undefined {
   if (typeof workspace === "string") call.workspace = workspace;
   if (typeof request === "string") call.request = request;
   if (typeof recording === "string") call.recording = recording;
+  if (typeof asked === "string") call.asked = asked;
   return call;
 }
 

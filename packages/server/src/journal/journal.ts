@@ -25,6 +25,8 @@ export interface CallRecord {
   readonly workspace?: string | undefined;
   /** `search`, or `<server>.<tool>`; `unknown` if there is no such operation. */
   readonly operation: string;
+  /** The name that a local client used for an unknown operation, if it looks like one. */
+  readonly asked?: string | undefined;
   readonly durationMs: number;
   /** The size of the result. */
   readonly sizeBytes: number;
@@ -62,6 +64,8 @@ export interface TokenAccount {
 
 /** How a call ended: with a value, a thrown error, or an error code. */
 interface CallEnd {
+  /** The name that the client used. */
+  readonly asked?: string | undefined;
   readonly value?: unknown;
   readonly error?: unknown;
   readonly code?: string | undefined;
@@ -76,6 +80,18 @@ interface CallLogOptions {
 }
 
 const UNKNOWN_OPERATION = "unknown";
+
+/** In characters. A longer name is cut. */
+const MOST_ASKED = 40;
+
+/**
+ * Returns what is recorded of the name of an unknown operation: a user looks for a typo in it. A name that a client in
+ * the network made up is not recorded, nor is text that only takes the place of a name.
+ */
+function askedName(asked: string | undefined, principal: string): string | undefined {
+  if (asked === undefined || principal !== LOCAL_PRINCIPAL || !/^[a-z_][\w.:/-]*$/i.test(asked)) return undefined;
+  return asked.length > MOST_ASKED ? `${asked.slice(0, MOST_ASKED)}…` : asked;
+}
 
 /** What the journal has in place of a client if a line is not a call but news about a tool's definition. */
 export const DEFINITION_NEWS = {
@@ -107,7 +123,7 @@ export class CallLog {
 
   /**
    * Starts timing a call. The returned function writes its entry. `name` is undefined for an operation that does not
-   * exist: the name that a client made up for it is not recorded.
+   * exist; the name that a client made up for it is `asked`.
    */
   begin(name: string | undefined, { name: client, principal: owner }: Client): (end: CallEnd) => void {
     const { journal, logger, clock = systemClock } = this.#options;
@@ -115,12 +131,13 @@ export class CallLog {
     const principal = owner === LOCAL_PRINCIPAL ? undefined : owner;
     const atMs = clock.now();
     const started = clock.monotonicMs();
-    return ({ value, error, code = error === undefined ? undefined : codeOf(error), request, recording }) => {
+    return ({ asked, value, error, code = error === undefined ? undefined : codeOf(error), request, recording }) => {
       const durationMs = Math.round(clock.monotonicMs() - started);
       const outcome = code === undefined ? "ok" : code === "ABORTED" ? "cancelled" : "error";
       const sizeBytes = sizeOf(value);
       journal?.record({
         operation,
+        asked: name === undefined ? askedName(asked, owner) : undefined,
         durationMs,
         sizeBytes,
         outcome,

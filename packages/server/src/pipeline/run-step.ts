@@ -68,7 +68,7 @@ export async function runStep(
     const run = { step, env, trail, place, operation, onProgress };
     return step.forEach === undefined ? await runOnce(run, undefined) : await runForEach(run);
   } catch (error) {
-    env.log.note(operation?.name, env.exchange.caller, { error, request: env.request });
+    env.log.note(operation?.name, env.exchange.caller, { asked: step.op, error, request: env.request });
     return failed(operation, answerError(error, { ...place, op: step.op }));
   }
 }

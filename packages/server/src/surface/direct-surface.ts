@@ -165,7 +165,7 @@ export class DirectSurface {
       onResult?.(operation.server ?? "", value as ToolResult, exchange); // set by `passing`
       return value as ToolResult;
     } catch (error) {
-      if (!wasRun) log.note(this.definition(name)?.name, exchange.caller, { error });
+      if (!wasRun) log.note(this.definition(name)?.name, exchange.caller, { asked: name, error });
       if (error instanceof RpcError) throw error;
       const failure = toTrunklineError(error);
       if (failure.code === "TOOL_NOT_FOUND" || failure.code === "SERVER_NOT_FOUND")

@@ -320,3 +320,24 @@ describe("the journal", () => {
     stop.abort();
   });
 });
+
+describe("the name of an unknown operation", () => {
+  const recorded = (asked: string, principal: string, name?: string) => {
+    const calls: CallRecord[] = [];
+    const log = new CallLog({ journal: { record: (each) => void calls.push(each) } });
+    log.note(name, { name: "tester", principal }, { asked, code: "NOT_FOUND" });
+    return calls[0];
+  };
+
+  it("is recorded for a local client", () => {
+    expect(recorded("git.comit", "local")).toMatchObject({ operation: "unknown", asked: "git.comit" });
+  });
+
+  it.each([
+    ["comes from the network", "git.comit", "token-1", undefined],
+    ["is text and not a name", "please run rm -rf", "local", undefined],
+    ["belongs to a known operation", "git.commit", "local", "git.commit"],
+  ])("is not recorded if it %s", (_, asked, principal, name) => {
+    expect(recorded(asked, principal, name)?.asked).toBeUndefined();
+  });
+});

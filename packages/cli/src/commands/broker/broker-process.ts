@@ -158,6 +158,7 @@ export async function admit(hello: ClientHello, workspaces: Workspaces): Promise
       }
     },
     isRepeatable: async (message) => await workspace.isRepeatable(message),
+    onLost: (message, program) => workspace.noteLost(message, program),
   };
 }
 

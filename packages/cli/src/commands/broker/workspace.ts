@@ -126,6 +126,21 @@ export class Workspace {
     return await (await this.app.service()).isRepeatable(name, { signal: this.app.signal });
   }
 
+  /** Journals calls that were lost with another broker. */
+  noteLost(text: string, program = "unknown"): void {
+    const message = parseJson(text);
+    const names = (Array.isArray(message) ? message : [message]).flatMap((each) => {
+      const { name } = isRecord(each) && each.method === "tools/call" && isRecord(each.params) ? each.params : {};
+      return typeof name === "string" ? [name] : [];
+    });
+    const noted = this.app.service().then((service) => {
+      for (const name of names) service.noteLost(name, program);
+    });
+    noted.catch((error: unknown) =>
+      this.app.context.logger.debug("a lost call is not in the journal", { error: messageOf(error) }),
+    );
+  }
+
   async close(): Promise<void> {
     this.#interrupts.press("SIGTERM");
     await this.rest();

@@ -58,7 +58,8 @@ function linePrinter({ io, palette, outPainted }: CommandContext): (call: CallRe
   const isNarrow = columns < WIDE_COLUMNS;
   const widths = isNarrow ? NARROW_WIDTHS : WIDTHS;
   let lastDay = "";
-  return ({ atMs, client, operation, durationMs, sizeBytes, outcome, code }) => {
+  return ({ atMs, client, operation: known, asked, durationMs, sizeBytes, outcome, code }) => {
+    const operation = asked === undefined ? known : `${known} (${asked})`;
     const { day, time } = timeOf(atMs);
     if (isNarrow && day !== lastDay) outPainted(palette.dim(day));
     lastDay = day;
@@ -76,11 +77,12 @@ function linePrinter({ io, palette, outPainted }: CommandContext): (call: CallRe
   };
 }
 
-function jsonOf({ atMs, client, operation, durationMs, sizeBytes, outcome, code }: CallRecord): string {
+function jsonOf({ atMs, client, operation, asked, durationMs, sizeBytes, outcome, code }: CallRecord): string {
   return printableJson({
     time: new Date(atMs).toISOString(),
     client,
     operation,
+    ...(asked === undefined ? {} : { asked }),
     duration_ms: durationMs,
     size_bytes: sizeBytes,
     outcome,
