@@ -72,7 +72,7 @@ describe("serve --http", () => {
   it("keeps its token for the next start", async () => {
     const at = place();
     const first = await serve(at);
-    expect((await serve(at)).token).toBe(first.token);
+    expect((await serve(at, ["--show-token"])).token).toBe(first.token);
   });
 
   it("needs no token with --no-token, and warns", async () => {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -53,6 +54,35 @@ describe("trunkline serve over stdio", () => {
   it("ends with 0 when its input closes", async () => {
     using place = new Place();
     expect(await place.runProcess(["serve"])).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+});
+
+describe("the banner of trunkline serve --http", () => {
+  const banner = async (place: Place, ...options: string[]) => {
+    const child = place.start(["serve", "--http", "--port", "0", ...options]);
+    const ended = outcomeOf(child);
+    const { input = "" } = await seen(child.stderr, /listening at (\S+)[\s\S]*Ctrl-C/);
+    child.kill("SIGTERM");
+    await ended;
+    return input;
+  };
+
+  it("shows the token when it is created, and afterwards only on request", async () => {
+    using place = new Place();
+    const token = (await banner(place)).match(/Bearer (tkl_[\w-]+)/)?.[1] ?? "none";
+    const later = await banner(place);
+    expect(later).not.toContain(token);
+    expect(later).toContain('"Authorization":"Bearer <token>"');
+    expect(later).toContain(`<token>    in ${join(place.home, ".trunkline", "token")}; \`serve --http --show-token\``);
+    expect(await banner(place, "--show-token")).toContain(`Bearer ${token}`);
+  });
+
+  it("warns if other machines can connect, because nothing is encrypted", async () => {
+    using place = new Place();
+    expect(await banner(place, "--host", "0.0.0.0")).toContain(
+      "warning: other machines can connect without encryption",
+    );
+    expect(await banner(place)).not.toContain("warning");
   });
 });
 

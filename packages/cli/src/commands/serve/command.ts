@@ -7,8 +7,8 @@ import type { ServeOptions } from "./run.js";
 const SERVE_NOTES = `
 Without --http it speaks MCP on stdin and stdout: \`trunkline install <program>\` writes the entry that starts it that way.
 All windows then share one process, which runs each server once: \`trunkline broker\` shows it, and --no-broker does without it.
-Clients over HTTP send a token, also on this machine: the first start creates one in Trunkline's home and prints it;
-\`trunkline tokens\` makes others. From the environment: TRUNKLINE_TOKEN (used instead of that file), TRUNKLINE_STORE, TRUNKLINE_PROMPTS, TRUNKLINE_MCP_FILE and TRUNKLINE_LOG_LEVEL.
+Clients over HTTP send a token, also on this machine: the first start creates one in Trunkline's home and prints it, and --show-token
+prints it again; \`trunkline tokens\` makes others. From the environment: TRUNKLINE_TOKEN (used instead of that file), TRUNKLINE_STORE, TRUNKLINE_PROMPTS, TRUNKLINE_MCP_FILE and TRUNKLINE_LOG_LEVEL.
 For operators, over HTTP: /healthz and /readyz need no token, /metrics does (Prometheus format).
 SIGTERM stops it gracefully, with exit code 0.`;
 
@@ -45,6 +45,7 @@ function addServeOptions(command: Command): Command {
     )
     .option("--host <address>", "the address for --http", "127.0.0.1")
     .option("--no-token", "let every program and user on this machine connect to --http")
+    .option("--show-token", "print the token, not only when it is created")
     .option("--allow-host <name...>", "also answer to this host name, such as a proxy's")
     .addOption(
       secondsOption("after SIGTERM, take requests this much longer while /readyz says no", "--drain <seconds>"),
@@ -89,7 +90,7 @@ function addServeOptions(command: Command): Command {
 
 /** Rejects options that make no sense together. */
 function checkServeOptions(options: Omit<ServeOptions, "mcp">, command: Command): void {
-  const network = ["port", "host", "token", "allowHost", "drain", "gateway"].find(
+  const network = ["port", "host", "token", "showToken", "allowHost", "drain", "gateway"].find(
     (name) => command.getOptionValueSource(name) === "cli",
   );
   if (!options.http && network !== undefined) {

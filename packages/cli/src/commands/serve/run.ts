@@ -27,6 +27,7 @@ export interface ServeOptions {
   host: string;
   /** False: no token is required. */
   token: boolean;
+  showToken?: boolean;
   allowHost?: readonly string[];
   /** In seconds. */
   drain?: number;
@@ -143,6 +144,8 @@ async function serveHttp(given: CommandContext, options: ServeOptions): Promise<
   await prepare(app);
   const gateway = await joinTeam(app, options);
   const { host, port, allowHost } = options;
+  const usesFile = options.token && environmentToken === undefined;
+  const isTokenShown = usesFile && (options.showToken === true || (await isTokenNew(context)));
   using principals = options.token ? await principalsOf(context, environmentToken) : undefined;
   const endpoint = await listenHttp({
     service,
@@ -164,10 +167,15 @@ async function serveHttp(given: CommandContext, options: ServeOptions): Promise<
       `warning: TRUNKLINE_TOKEN has only ${environmentToken.length} characters, which other machines could guess; use ${SHORT_TOKEN} or more.`,
     );
   }
+  if (!endpoint.isLoopback) {
+    context.note(
+      "warning: other machines can connect without encryption (TLS), so the token and all data can be read on the way. Put a proxy with TLS in front of it, or listen on 127.0.0.1.",
+    );
+  }
   const watching = watch(app, options);
   try {
     const { welcome } = await import("./welcome.js");
-    const token = await shownToken(context, { principals, environmentToken });
+    const token = await shownToken(context, { principals, environmentToken, isTokenShown });
     context.note(await welcome(app, { url, localUrl, isAuto: options.surface === "auto", token }));
     // Shown once, to the person who starts the server, and never in a log.
     if (principals !== undefined) redactor.add(principals.token);
@@ -202,15 +210,29 @@ async function principalsOf(
   return await openPrincipals({ home, logger, environmentToken });
 }
 
+interface TokenFacts {
+  readonly principals: LivePrincipals | undefined;
+  readonly environmentToken: string | undefined;
+  readonly isTokenShown: boolean;
+}
+
 /** Returns how the banner shows the token. The person has set TRUNKLINE_TOKEN, so it need not be repeated. */
 async function shownToken(
   { home }: CommandContext,
-  { principals, environmentToken }: { principals: LivePrincipals | undefined; environmentToken: string | undefined },
+  { principals, environmentToken, isTokenShown }: TokenFacts,
 ): Promise<Listening["token"]> {
   if (principals === undefined) return undefined;
   if (environmentToken !== undefined) return { value: "<TRUNKLINE_TOKEN>", inShell: "$TRUNKLINE_TOKEN" };
   const { tokenFile } = await import("../../tokens/token-files.js");
-  return { value: principals.token, inShell: `$(cat ${quoted(tokenFile(home))})` };
+  const inShell = `$(cat ${quoted(tokenFile(home))})`;
+  if (isTokenShown) return { value: principals.token, inShell };
+  return { value: "<token>", inShell, place: tokenFile(home) };
+}
+
+/** Whether this start creates the default token. */
+async function isTokenNew({ home }: CommandContext): Promise<boolean> {
+  const { readDefaultToken } = await import("../../tokens/token-files.js");
+  return (await readDefaultToken(home)) === undefined;
 }
 
 /** Quotes a path for a shell, inside double quotes. */

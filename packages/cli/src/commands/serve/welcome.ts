@@ -15,8 +15,11 @@ export interface Listening {
   readonly localUrl: string;
   /** Whether each client may see other tools. */
   readonly isAuto: boolean;
-  /** The token as clients send it, and as a shell gets it; undefined if none is required. */
-  readonly token: { readonly value: string; readonly inShell: string } | undefined;
+  /**
+   * The token as clients send it, and as a shell gets it; undefined if none is required. `place`: the file that has it,
+   * if it is not shown.
+   */
+  readonly token: { readonly value: string; readonly inShell: string; readonly place?: string } | undefined;
 }
 
 export async function welcome(app: App, { url, localUrl, isAuto, token }: Listening): Promise<string> {
@@ -34,7 +37,7 @@ export async function welcome(app: App, { url, localUrl, isAuto, token }: Listen
   tools      ${shownNames(tools.map(({ name }) => printable(String(name))))}: ${quantity(tokens, "token")} for the model${clients}
   servers    ${enabled.length === 0 ? "none; add some with `trunkline servers add` or `trunkline import`" : shownNames(enabled)}
   store      ${app.storeFolder}
-  for agents ${JSON.stringify(entry)}
+  for agents ${JSON.stringify(entry)}${token?.place === undefined ? "" : `\n  <token>    in ${token.place}; \`serve --http --show-token\` prints it`}
   try it     ${tryLine(localUrl, token?.inShell)}
 
 \`trunkline log --follow\` shows what it is asked. Ctrl-C stops it.`;
