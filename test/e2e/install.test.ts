@@ -123,17 +123,18 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(readFileSync(path, "utf8")).toBe(`${text}\n# below\n[profiles.b]\n`);
   });
 
-  it.each([
-    ["an inline table", 'mcp_servers = { docs = { command = "docs" } }\n'],
-    ["a value where the table should be", 'mcp_servers = "none"\n'],
-  ])("rejects a TOML file with %s and says what to write", async (_, text) => {
-    using place = new Place();
-    const path = write(place, ".codex/config.toml", text);
-    const { code, stderr } = await place.run(["install", "codex", "--yes"]);
-    expect(code).toBe(2);
-    expect(stderr).toContain("[mcp_servers.trunkline]");
-    expect(readFileSync(path, "utf8")).toBe(text);
-  });
+  it.each([["an inline table", 'mcp_servers = { docs = { command = "docs" } }\n']])(
+    "rejects a TOML file with %s and says what to write",
+    async (_, text) => {
+      using place = new Place();
+      const path = write(place, ".codex/config.toml", text);
+      const { code, stderr } = await place.run(["install", "codex", "--yes"]);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`${path}: "mcp_servers.trunkline" cannot be added`);
+      expect(stderr).toContain("[mcp_servers.trunkline]");
+      expect(readFileSync(path, "utf8")).toBe(text);
+    },
+  );
 
   it.each([
     [
@@ -160,11 +161,21 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(list.stderr).toMatch(reason);
   });
 
+  it("rejects a TOML file with a value in place of the table", async () => {
+    using place = new Place();
+    const path = write(place, ".codex/config.toml", 'mcp_servers = "none"\n');
+    const { code, stderr } = await place.run(["install", "codex", "--yes"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`${path} cannot be used: "mcp_servers" is a string`)]);
+  });
+
   it("does not touch a file whose table of servers is something else", async () => {
     using place = new Place();
     const path = write(place, ".cursor/mcp.json", '{ "mcpServers": [] }');
     const { code, stderr } = await place.run(["install", "cursor", "--yes"]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("cannot be added")]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('mcp.json cannot be used: "mcpServers" is a list instead of a table'),
+    ]);
     expect(readFileSync(path, "utf8")).toBe('{ "mcpServers": [] }');
   });
 

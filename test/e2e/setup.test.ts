@@ -136,6 +136,16 @@ describe.runIf(onLinux)("trunkline setup", () => {
     expect(Object.keys(settingsOf(place)?.mcpServers ?? {})).toEqual(["docs", "web"]);
   });
 
+  it.each([
+    ['{"mcpServers": []}', /mcp\.json cannot be used: "mcpServers" is a list instead of a table of servers\./],
+    ['{"mcpServers": {', /mcp\.json:1:17 cannot be used: it is not valid JSON/],
+  ])("names a file with a mistake, as the overview does: %s", async (text, message) => {
+    using place = new Place();
+    writeHome(place, ".cursor/mcp.json", text);
+    expect((await place.run(["setup"])).stdout.replaceAll(/\s+/g, " ")).toMatch(message);
+    expect((await place.run([])).stdout.replaceAll(/\s+/g, " ")).toMatch(message);
+  });
+
   it("says what to do next on a machine without programs and servers", async () => {
     using place = new Place();
     const { code, stdout, stderr } = await place.run(["setup"]);

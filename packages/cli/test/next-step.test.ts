@@ -35,6 +35,11 @@ describe("nextStep", () => {
       "trunkline install zed",
     ],
     ["there is no agent program", { programs: [] }, "trunkline serve --http"],
+    [
+      "the only agent's file is broken",
+      { programs: [{ id: "zed", title: "Zed", hasTrunkline: false, problem: "x" }] },
+      "trunkline install zed",
+    ],
   ])("knows what to do if %s", (_, changes, command) => {
     expect(nextStep({ ...complete, ...changes })?.command).toBe(command);
   });
@@ -57,6 +62,14 @@ describe("describeStanding", () => {
     expect(text).toBe(
       "5 (a, b, c and 2 more), 1 not approved, 1 not usable, 3 not connected yet, 2 disabled, 1 problem in the configuration",
     );
+  });
+
+  it("has a line for each program whose file cannot be used", () => {
+    const cursor = { id: "cursor", title: "Cursor", hasTrunkline: false, problem: "mcp.json:2:1 is \u001b[2Jbroken." };
+    expect(describeStanding({ ...complete, programs: [...complete.programs, cursor] }).slice(2)).toEqual([
+      ["agents", "Codex; with a file that cannot be used: Cursor"],
+      ["problem", "mcp.json:2:1 is \\u001b[2Jbroken."],
+    ]);
   });
 
   it("makes names from files printable", () => {

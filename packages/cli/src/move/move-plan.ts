@@ -240,9 +240,9 @@ async function changedText(
     });
   }
   const { format } = place;
-  const rest = removed.reduce((left, { at }) => withoutEntry(left, { format, path: at }), text);
+  const rest = removed.reduce((left, { at }) => withoutEntry(left, { format, path: at, file: path }), text);
   if (entry !== undefined) return { after: rest, added: undefined };
   const inShell = program.inShell || scope === "project";
   const launch = await launchCommand(["serve"], { env, platform: process.platform, version, inShell });
-  return { after: withEntry(rest, place, program.entry(launch)), added: place.path };
+  return { after: withEntry(rest, { ...place, file: path }, program.entry(launch)), added: place.path };
 }

@@ -13,6 +13,8 @@ export interface EntryPlace {
   readonly format: "json" | "toml";
   /** The servers table and the entry's name: `["mcpServers", "trunkline"]`. */
   readonly path: readonly string[];
+  /** Named in the error if the entry cannot be changed. */
+  readonly file?: string;
 }
 
 export interface ProgramFile {
@@ -49,7 +51,25 @@ export async function readProgramFile(
 
 /** Returns the entry in a text; undefined if there is none. Throws `IO` if the text cannot be parsed. */
 export function entryIn(text: string, place: EntryPlace, file: string): unknown {
-  return at(parseProgramText(text, place.format, file), place.path);
+  const root = parseProgramText(text, place.format, file);
+  for (const length of place.path.keys()) {
+    const holder = at(root, place.path.slice(0, length));
+    if (length > 0 && holder !== undefined && !isRecord(holder))
+      throw notTable(file, place.path.slice(0, length), holder);
+  }
+  return at(root, place.path);
+}
+
+/** A file that has something else where the servers belong. */
+function notTable(file: string, path: readonly string[], value: unknown): TrunklineError {
+  const what = Array.isArray(value) ? "a list" : value === null ? "null" : `a ${typeof value}`;
+  return new TrunklineError(
+    "CONFIG_INVALID",
+    `${file} cannot be used: "${path.join(".")}" is ${what} instead of a table of servers.`,
+    {
+      hint: "Remove it from the file, and try again.",
+    },
+  );
 }
 
 /** Adds the entry to the text, which may be empty. Throws `CONFIG_INVALID` if that cannot be done safely. */
@@ -194,7 +214,7 @@ function wrongEncoding(file: string, encoding: string): TrunklineError {
 }
 
 function unsafe(place: EntryPlace, entry: unknown): TrunklineError {
-  const name = place.path.join(".");
+  const name = `${place.file === undefined ? "" : `${place.file}: `}"${place.path.join(".")}"`;
   return entry === undefined
     ? new TrunklineError("CONFIG_INVALID", `${name} cannot be removed without touching something else.`, {
         hint: "Remove it by hand; nothing was written.",

@@ -110,7 +110,7 @@ async function installIn(
     context.note(program.check);
     return EXIT.success;
   }
-  const changed = withEntry(file.text ?? "", place, entry);
+  const changed = withEntry(file.text ?? "", { ...place, file: path }, entry);
   describe(context, target, { entry });
   if (options.project && launch?.command === process.execPath) {
     context.note(

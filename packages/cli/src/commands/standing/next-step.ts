@@ -22,7 +22,13 @@ export interface Standing {
   /** Whether `trunkline init` could create a store here. */
   readonly canInit: boolean;
   /** Agent programs on this machine. */
-  readonly programs: readonly { readonly id: string; readonly title: string; readonly hasTrunkline: boolean }[];
+  readonly programs: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly hasTrunkline: boolean;
+    /** Why its file cannot be used. */
+    readonly problem?: string;
+  }[];
 }
 
 interface NextStep {
@@ -32,7 +38,8 @@ interface NextStep {
 
 /** Returns the first thing that is missing; undefined if everything is set up. */
 export function nextStep(standing: Standing): NextStep | undefined {
-  const { servers, importable, problems, programs, store } = standing;
+  const { servers, importable, problems, store } = standing;
+  const programs = standing.programs.filter(({ problem }) => problem === undefined);
   const named = (state: string) => servers.filter((server) => server.state === state).map(({ name }) => name);
   if (problems > 0) return { why: "find out what is wrong with the configuration", command: "trunkline doctor" };
   if (servers.length === 0 && standing.disabled > 0)
@@ -60,6 +67,12 @@ export function nextStep(standing: Standing): NextStep | undefined {
   if (store === undefined && standing.canInit)
     return { why: "give your agent a memory of this project", command: "trunkline init" };
   const [program] = programs;
+  const broken = standing.programs.find(({ problem }) => problem !== undefined);
+  if (program === undefined && broken !== undefined)
+    return {
+      why: `fix the file of ${broken.title}, then give it all of this`,
+      command: `trunkline install ${broken.id}`,
+    };
   if (program === undefined)
     return { why: "serve all of this to an MCP client that you configure yourself", command: "trunkline serve --http" };
   if (!programs.some(({ hasTrunkline }) => hasTrunkline))
@@ -73,6 +86,9 @@ export function describeStanding(standing: Standing): [label: string, text: stri
     ["servers", serversText(standing)],
     ["store", storeText(standing)],
     ["agents", agentsText(standing)],
+    ...standing.programs.flatMap(({ problem }): [string, string][] =>
+      problem === undefined ? [] : [["problem", printable(problem)]],
+    ),
   ];
 }
 
@@ -104,12 +120,19 @@ function storeText({ store }: Standing): string {
 }
 
 function agentsText({ programs }: Standing): string {
-  const titles = (hasTrunkline: boolean) =>
-    programs.filter((program) => program.hasTrunkline === hasTrunkline).map(({ title }) => title);
-  const [having, lacking] = [titles(true), titles(false)];
+  const titles = (state: string) =>
+    programs
+      .filter(({ hasTrunkline, problem }) => state === (problem !== undefined ? "broken" : String(hasTrunkline)))
+      .map(({ title }) => title);
+  const [having, lacking, broken] = [titles("true"), titles("false"), titles("broken")];
   if (programs.length === 0) return "none found on this machine";
-  if (having.length === 0) return `${shortList(lacking)}, without Trunkline`;
-  return `${shortList(having)}${lacking.length === 0 ? "" : `; without Trunkline: ${shortList(lacking)}`}`;
+  const facts = having.length === 0 ? [] : [shortList(having)];
+  if (lacking.length > 0)
+    facts.push(
+      having.length === 0 ? `${shortList(lacking)}, without Trunkline` : `without Trunkline: ${shortList(lacking)}`,
+    );
+  if (broken.length > 0) facts.push(`with a file that cannot be used: ${shortList(broken)}`);
+  return facts.join("; ");
 }
 
 function shortList(names: readonly string[]): string {

@@ -55,7 +55,10 @@ export async function findStanding(context: CommandContext, mcp?: string): Promi
     importable: config.servers.length > 0 ? [] : await findImportable(context, place),
     store: await findStore(context),
     canInit: workspaceOf(context).folder !== undefined,
-    programs: programs.map(({ program: { id, title }, state }) => ({ id, title, hasTrunkline: state === "installed" })),
+    programs: programs.map(({ program: { id, title }, state, problem }) => ({
+      ...{ id, title, hasTrunkline: state === "installed" },
+      ...(problem === undefined ? {} : { problem: problem.message }),
+    })),
   };
 }
 
