@@ -122,6 +122,7 @@ export {
   TELLING_BYTES,
 } from "./sensitive-paths.js";
 export { jsonBytes, type Shrunk, shareOut, shrink, shrinkSpan } from "./shrink.js";
+export { missingArguments } from "./missing-arguments.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";
 export {

@@ -5,9 +5,11 @@ import {
   type LargeResult,
   LargeValue,
   matchesGlob,
+  missingArguments,
   nearestNames,
   parseJson,
   type SourcedTool,
+  signatureOf,
   type ToolCallResult,
   TrunklineError,
 } from "@trunkline/core";
@@ -77,14 +79,32 @@ export function summaryOf(description: string | undefined): string {
     .trimEnd()}…`;
 }
 
-/** Rejects only names that the schema rules out, with a suggestion; the server validates the rest itself. */
+/**
+ * Rejects only names that the schema rules out, with a suggestion, and missing ones; the server validates the rest
+ * itself.
+ */
 function checked(name: string, schema: SourcedTool["inputSchema"], params: Params): Params {
-  if (schema.additionalProperties !== false || isRecord(schema.patternProperties)) return params;
+  refuseUnknown(name, schema, params);
+  const missing = missingArguments(params, schema);
+  if (missing.length === 0) return params;
+  const names = missing.map((each) => `"${each}"`).join(" and ");
+  throw new TrunklineError(
+    "INVALID_ARGUMENT",
+    `${name} needs the ${missing.length === 1 ? "parameter" : "parameters"} ${names}.`,
+    {
+      hint: `Call it as ${name}${signatureOf(schema)}.`,
+      data: { missing },
+    },
+  );
+}
+
+function refuseUnknown(name: string, schema: SourcedTool["inputSchema"], params: Params): void {
+  if (schema.additionalProperties !== false || isRecord(schema.patternProperties)) return;
   const known = isRecord(schema.properties) ? Object.keys(schema.properties) : [];
   // Names from combined schemas cannot be checked this simply.
-  if (["allOf", "anyOf", "oneOf", "$ref", "if"].some((key) => schema[key] !== undefined)) return params;
+  if (["allOf", "anyOf", "oneOf", "$ref", "if"].some((key) => schema[key] !== undefined)) return;
   const unknown = Object.keys(params).find((given) => !known.includes(given));
-  if (unknown === undefined) return params;
+  if (unknown === undefined) return;
   const [nearest] = nearestNames(unknown, known);
   const listed = known.length === 0 ? "It has no parameters." : `Available: ${known.join(", ")}.`;
   throw new TrunklineError("INVALID_ARGUMENT", `${name} has no parameter "${unknown}".`, {

@@ -1,8 +1,11 @@
-import { isRecord, messageOf, nearestNames, TrunklineError } from "@trunkline/core";
+import { isRecord, messageOf, missingArguments, nearestNames, signatureOf, TrunklineError } from "@trunkline/core";
 
 interface WrittenArguments {
   pairs: readonly string[];
+  /** The text of `--input`. */
   input?: string | undefined;
+  /** The file it was read from, or `<stdin>`. */
+  inputPlace?: string | undefined;
 }
 
 /**
@@ -13,7 +16,7 @@ export function readCallArguments(
   given: WrittenArguments,
   schema: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const args = given.input === undefined ? {} : parseObject(given.input);
+  const args = given.input === undefined ? {} : parseObject(given.input, given.inputPlace);
   const written = new Set<string>();
   const properties = isRecord(schema.properties) ? schema.properties : {};
   for (const pair of given.pairs) {
@@ -61,6 +64,21 @@ export function unlistedArguments(
   return `The tool has no argument ${names}. It has ${listed.length === 0 ? "none" : listed.join(", ")}.`;
 }
 
+/** Refuses a call that lacks arguments, before the server does it in its own words. */
+export function requireArguments(
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  schema: Readonly<Record<string, unknown>>,
+): void {
+  const missing = missingArguments(args, schema);
+  if (missing.length === 0) return;
+  const names = missing.map((each) => `"${each}"`).join(" and ");
+  const example = missing.map((each) => `${each}=…`).join(" ");
+  throw new TrunklineError("USAGE", `${name} needs the ${missing.length === 1 ? "argument" : "arguments"} ${names}.`, {
+    hint: `Add ${example}. The tool is ${name}${signatureOf(schema)}.`,
+  });
+}
+
 function coerce(key: string, text: string, property: unknown): unknown {
   const types = isRecord(property) ? [property.type].flat() : [];
   if (types.length === 0 || types.includes("string") || types[0] === undefined) return text;
@@ -83,18 +101,18 @@ function parseValue(key: string, text: string): unknown {
   }
 }
 
-function parseObject(text: string): Record<string, unknown> {
+function parseObject(text: string, place = "--input"): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    throw new TrunklineError("USAGE", `--input is not JSON: ${messageOf(error)}`, {
+    throw new TrunklineError("USAGE", `${place} is not JSON: ${messageOf(error)}`, {
       cause: error,
-      hint: `For example: --input '{"name": "Ada"}'`,
+      hint: `For example: --input '{"name": "Ada"}', or --input @file.json`,
     });
   }
   if (isRecord(value)) return { ...value };
-  throw new TrunklineError("USAGE", "--input takes an object with the tool's parameters.", {
-    hint: `For example: --input '{"name": "Ada"}'`,
+  throw new TrunklineError("USAGE", `${place} has to be an object with the tool's parameters.`, {
+    hint: `For example: --input '{"name": "Ada"}', or --input @file.json`,
   });
 }

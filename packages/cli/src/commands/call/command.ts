@@ -21,7 +21,7 @@ export function addCall({ program, context, setExitCode }: Cli): void {
     .usage("[options] <tool> [arguments...] [-- command...]")
     .argument("<tool>", "server.tool, as shown by `trunkline tools`, or 'server.tool(name: value)'")
     .argument("[arguments...]", "name=Ada count:=3")
-    .option("--input <object>", "all arguments as one JSON object")
+    .option("--input <object>", "all arguments as one JSON object; @file reads it from a file, - from stdin")
     .option("-o, --output <file>", "save the image, audio or other binary of the result, or else its text; - is stdout")
     .addOption(secondsOption("how long the call may take without an answer or progress"))
     .option("--root <folder...>", "tell the server it may work in these folders");

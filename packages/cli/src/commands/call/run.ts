@@ -1,21 +1,24 @@
+import { addAbortSignal } from "node:stream";
+import { text as textOf } from "node:stream/consumers";
 import type { TypedServer } from "@trunkline/client/config";
-import { mayBelongTo } from "@trunkline/client/internal";
+import { dottedName, mayBelongTo } from "@trunkline/client/internal";
 import { isTrunklineError, printableJson, TrunklineError } from "@trunkline/core";
 import { RPC_CODES } from "@trunkline/protocol";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
+import { readInputFile } from "../../app/input-file.js";
 import { toolOfTyped, withTypedHint } from "../../app/typed-server.js";
 import { whileConnecting } from "../../app/while-connecting.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { readableResult } from "../../terminal/result-blocks.js";
-import { readCallArguments, unlistedArguments } from "./call-arguments.js";
+import { readCallArguments, requireArguments, unlistedArguments } from "./call-arguments.js";
 import { readCall } from "./call-expression.js";
 import { checkOutput, saveResult } from "./save-result.js";
 
 export interface CallOptions {
   tool: string;
   pairs: string[];
-  /** All arguments as one JSON object. */
+  /** All arguments as one JSON object; `@file` or `-` reads it. */
   input?: string;
   json?: boolean;
   /** Where to save images, audio and other binaries of the result, or its text. */
@@ -44,6 +47,7 @@ export async function call(context: CommandContext, options: CallOptions): Promi
     wanted: (server) => mayBelongTo(name, server),
     roots: options.root,
   });
+  const given = { pairs: options.pairs, ...(await readInput(context, options.input)) };
   if (options.output !== undefined) await checkOutput(context, options.output);
   const hub = await app.hub();
   const tool = await whileConnecting(context, hub, {
@@ -53,9 +57,10 @@ export async function call(context: CommandContext, options: CallOptions): Promi
         throw typed === undefined ? error : withTypedHint(error);
       }),
   });
-  const args = written?.args ?? readCallArguments(options, tool.inputSchema);
+  const args = written?.args ?? readCallArguments(given, tool.inputSchema);
   const unlisted = unlistedArguments(args, tool.inputSchema);
   if (unlisted !== undefined) context.note(unlisted);
+  requireArguments(typed === undefined ? dottedName(tool) : tool.tool, args, tool.inputSchema);
   const result = await hub
     .call(tool, args, { signal, ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }) })
     .catch((error: unknown) => {
@@ -71,6 +76,19 @@ export async function call(context: CommandContext, options: CallOptions): Promi
   if (readable.binaries.length > 0 && output === undefined && context.notePalette.isTerminal && !options.json)
     context.note("Save it with --output <file>.");
   return result.isError ? EXIT.failure : EXIT.success;
+}
+
+/** Returns the text of `--input`: as given, of a file after `@`, or of stdin for `-` and `@-`. */
+async function readInput(
+  context: CommandContext,
+  written: string | undefined,
+): Promise<{ input?: string; inputPlace?: string }> {
+  if (written === undefined) return {};
+  if (written === "-" || written === "@-")
+    return { input: await textOf(addAbortSignal(context.signal, context.io.stdin)), inputPlace: "<stdin>" };
+  if (!written.startsWith("@")) return { input: written };
+  const path = written.slice(1);
+  return { input: await readInputFile(context, path), inputPlace: path };
 }
 
 function withAskingHint(error: unknown): unknown {
