@@ -42,7 +42,14 @@ export { text, degrees };
 describe("generate client", () => {
   it("writes a file that compiles, types calls, and calls tools of a real server", async () => {
     using place = new Place({ "mcp.json": { mcpServers: { everything } } });
-    const { code, stderr, stdout } = await place.run(["generate", "client", "--mcp", "mcp.json", "--out", "tools.ts"]);
+    const { code, stderr, stdout } = await place.run([
+      "generate",
+      "client",
+      "--mcp",
+      "mcp.json",
+      "--output",
+      "tools.ts",
+    ]);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "", stderr: "wrote tools.ts\n" });
     const source = readFileSync(join(place.cwd, "tools.ts"), "utf8");
     expect(source).toContain("/** Echoes back the input string */");
@@ -68,32 +75,32 @@ describe("generate client", () => {
   it("recognises a stale file with --check, whatever a formatter did to it", async () => {
     using place = new Place({ "mcp.json": { mcpServers: { hello } } });
     const generate = (...args: string[]) => place.run(["generate", "client", "--mcp", "mcp.json", ...args]);
-    expect(await generate("--check", "--out", "tools.ts")).toMatchObject({
+    expect(await generate("--check", "--output", "tools.ts")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("tools.ts does not exist"),
     });
-    await generate("--out", "tools.ts");
+    await generate("--output", "tools.ts");
     const path = join(place.cwd, "tools.ts");
     writeFileSync(path, readFileSync(path, "utf8").replaceAll("  ", "\t"));
-    expect(await generate("--check", "--out", "tools.ts")).toMatchObject({
+    expect(await generate("--check", "--output", "tools.ts")).toMatchObject({
       code: 0,
       stderr: "tools.ts is up to date.\n",
     });
     place.write("mcp.json", { mcpServers: { hello: { ...hello, tools: { deny: ["repeat"] } } } });
     const before = readFileSync(path, "utf8");
-    expect(await generate("--check", "--out", "tools.ts")).toMatchObject({
+    expect(await generate("--check", "--output", "tools.ts")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("out of date"),
     });
     expect(readFileSync(path, "utf8")).toBe(before);
     expect(await generate("--check")).toMatchObject({ code: 2 });
-    const { stdout } = await generate("--check", "--out", "tools.ts", "--json");
+    const { stdout } = await generate("--check", "--output", "tools.ts", "--json");
     expect(JSON.parse(stdout)).toMatchObject({ file: "tools.ts", current: false, tools: 1 });
   });
 
   it("does not replace a file that it did not write, unless told to", async () => {
     using place = new Place({ "mcp.json": { mcpServers: { hello } }, "mine.ts": "export const mine = 1;\n" });
-    const args = ["generate", "client", "--mcp", "mcp.json", "--out", "mine.ts"];
+    const args = ["generate", "client", "--mcp", "mcp.json", "--output", "mine.ts"];
     const refused = await place.run(args);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--force") });
     expect(readFileSync(join(place.cwd, "mine.ts"), "utf8")).toBe("export const mine = 1;\n");
@@ -101,11 +108,48 @@ describe("generate client", () => {
     expect(readFileSync(join(place.cwd, "mine.ts"), "utf8")).toContain("createClient");
   });
 
-  it("writes nothing if a server is missing", async () => {
+  it("goes on without a server that fails, names it, and exits with 1", async () => {
     using place = new Place({ "mcp.json": { mcpServers: { hello, crashing } } });
-    const { code, stderr } = await place.run(["generate", "client", "--mcp", "mcp.json", "--out", "tools.ts"]);
-    expect(stderr).toContain("crashing");
+    const { code, stderr } = await place.run(["generate", "client", "--mcp", "mcp.json", "--output", "tools.ts"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('crashing is left out: Server "crashing" exited while connecting (exit code 1).');
+    expect(stderr).toContain("wrote tools.ts, which is incomplete\n");
+    expect(readFileSync(join(place.cwd, "tools.ts"), "utf8")).toContain("hello");
+  });
+
+  it("keeps a complete file rather than replacing it by an incomplete one, and does not judge it", async () => {
+    using place = new Place({ "mcp.json": { mcpServers: { hello } } });
+    const args = ["generate", "client", "--mcp", "mcp.json", "--output", "tools.ts"];
+    await place.run(args);
+    const before = readFileSync(join(place.cwd, "tools.ts"), "utf8");
+    place.write("mcp.json", { mcpServers: { crashing, everything } });
+    expect(await place.run(args)).toMatchObject({ code: 1, stderr: expect.stringContaining("is left as it is") });
+    expect(readFileSync(join(place.cwd, "tools.ts"), "utf8")).toBe(before);
+    const checked = await place.run([...args, "--check"]);
+    expect(checked).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("cannot be checked without all servers"),
+    });
+    expect((await place.run([...args, "--force"])).code).toBe(1);
+    expect(readFileSync(join(place.cwd, "tools.ts"), "utf8")).not.toBe(before);
+  });
+
+  it("does not need servers whose tools are not wanted", async () => {
+    using place = new Place({ "mcp.json": { mcpServers: { hello, crashing } } });
+    const { code, stderr } = await place.run(["generate", "client", "hello.*", "--mcp", "mcp.json"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+
+  it("writes nothing if no server can be reached", async () => {
+    using place = new Place({ "mcp.json": { mcpServers: { crashing } } });
+    const { code } = await place.run(["generate", "client", "--mcp", "mcp.json", "--output", "tools.ts"]);
     expect(code).toBe(1);
     expect(() => readFileSync(join(place.cwd, "tools.ts"))).toThrow("ENOENT");
+  });
+
+  it("says which folder it created, and accepts the former name of --output", async () => {
+    using place = new Place({ "mcp.json": { mcpServers: { hello } } });
+    const { code, stderr } = await place.run(["generate", "client", "--mcp", "mcp.json", "--out", "a/b/tools.ts"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `created the folder ${join("a", "b")}\nwrote a/b/tools.ts\n` });
   });
 });

@@ -1,10 +1,14 @@
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Hub } from "@trunkline/client";
 import type { TypedServer } from "@trunkline/client/config";
+import { mayBelongTo } from "@trunkline/client/internal";
 import {
   fileReason,
   isAbsent,
+  isFolderSync,
+  isGlob,
+  isTrunklineError,
   printable,
   printableJson,
   type SourcedTool,
@@ -18,12 +22,13 @@ import { toolOfTyped, withTypedHint } from "../../app/typed-server.js";
 import { whileConnecting } from "../../app/while-connecting.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { writeOut } from "../../terminal/output.js";
+import { shownPath } from "../../terminal/shown-path.js";
 import { clientSource, stampOf } from "./client-source.js";
 
 export interface GenerateOptions {
   /** Names or globs of the tools to include. None: all. */
   patterns: readonly string[];
-  out?: string;
+  output?: string;
   check?: boolean;
   force?: boolean;
   json?: boolean;
@@ -33,17 +38,19 @@ export interface GenerateOptions {
 
 /** Writes a typed client for the tools, or checks whether a written one is up to date. */
 export async function generateClient(context: CommandContext, options: GenerateOptions): Promise<number> {
-  const { out, check, force, json } = options;
+  const { output: out, check, force, json } = options;
   if (check && out === undefined)
-    throw new TrunklineError("USAGE", "--check needs the file to check.", { hint: "Name it with --out <file>." });
+    throw new TrunklineError("USAGE", "--check needs the file to check.", { hint: "Name it with --output <file>." });
   const path = out === undefined ? undefined : resolve(context.cwd, out);
   const before = path === undefined ? undefined : await readExisting(path);
   if (before !== undefined && stampOf(before) === undefined && !force) {
     throw new TrunklineError("USAGE", `${printable(String(out))} was not written by \`trunkline generate client\`.`, {
-      hint: check ? "Name the generated file with --out." : "Name another file, or replace it with --force.",
+      hint: check ? "Name the generated file with --output." : "Name another file, or replace it with --force.",
     });
   }
-  const tools = await toolsFor(context, options);
+  const { tools, missing } = await toolsFor(context, options);
+  const failure = missing.length > 0 ? EXIT.failure : EXIT.success;
+  for (const { name, reason } of missing) context.note(`${printable(name)} is left out: ${reason}`, "error");
   const { text, stamp, leftOut } = clientSource(tools);
   const facts = { stamp, tools: tools.length - leftOut.length };
   for (const { name } of leftOut)
@@ -51,7 +58,11 @@ export async function generateClient(context: CommandContext, options: GenerateO
   if (path === undefined) {
     if (json) context.out(printableJson({ ...facts, source: text }, 2));
     else await writeOut(context, Buffer.from(text));
-    return EXIT.success;
+    return failure;
+  }
+  if (check && missing.length > 0) {
+    context.note(`${out} cannot be checked without all servers.`, "error");
+    return EXIT.failure;
   }
   const isCurrent = before !== undefined && stampOf(before) === stamp;
   if (check) {
@@ -62,36 +73,80 @@ export async function generateClient(context: CommandContext, options: GenerateO
         `${out} ${before === undefined ? "does not exist" : "is out of date: the tools have changed"}.`,
         "error",
       );
-      context.note(`  Write it again: trunkline generate client --out ${out}`);
+      context.note(`  Write it again: trunkline generate client --output ${out}`);
     }
     return isCurrent ? EXIT.success : EXIT.failure;
   }
+  // The program that uses the file may call the tools of a server that only happens to be down.
+  if (before !== undefined && missing.length > 0 && !force) {
+    context.note(`${out} is left as it is, because it would lose tools. Replace it anyway with --force.`, "error");
+    return EXIT.failure;
+  }
+  const isNewFolder = !isFolderSync(dirname(path));
   await write(path, text);
   if (json) context.out(printableJson({ ...facts, file: out, changed: !isCurrent }, 2));
-  context.note(`wrote ${out}`);
-  return EXIT.success;
+  if (isNewFolder) context.note(`created the folder ${printable(shownPath(dirname(path), context.cwd))}`);
+  context.note(`wrote ${out}${missing.length === 0 ? "" : ", which is incomplete"}`);
+  return failure;
 }
 
-async function toolsFor(context: CommandContext, options: GenerateOptions): Promise<readonly SourcedTool[]> {
+interface FoundTools {
+  readonly tools: readonly SourcedTool[];
+  /** Servers whose tools are unknown, and why. */
+  readonly missing: readonly { readonly name: string; readonly reason: string }[];
+}
+
+async function toolsFor(context: CommandContext, options: GenerateOptions): Promise<FoundTools> {
   const { mcp, typed } = options;
   const patterns = options.patterns.map((pattern) => toolOfTyped(pattern, typed));
-  await using app = openApp(context, { mcp, typed });
+  const isWanted = (server: string) =>
+    patterns.length === 0 || patterns.some((pattern) => mayMatchToolOf(pattern, server));
+  await using app = openApp(context, { mcp, typed, wanted: isWanted });
   const hub = await app.hub();
-  await whileConnecting(context, hub, { work: () => hub.connect(undefined, context.signal) });
-  requireAll(hub, typed !== undefined);
-  if (patterns.length === 0) return hub.tools();
-  return [...new Set(patterns.flatMap((pattern) => hub.names().match(pattern)))];
+  const wanted = hub
+    .status()
+    .map(({ name }) => name)
+    .filter(isWanted);
+  await whileConnecting(context, hub, { isWanted, work: () => hub.connect(wanted, context.signal) });
+  const missing = missingServers(hub, { isWanted, isTyped: typed !== undefined });
+  if (patterns.length === 0) return { tools: hub.tools(), missing };
+  const tools = [...new Set(patterns.flatMap((pattern) => matching(hub, pattern, missing.length > 0)))];
+  return { tools, missing };
 }
 
-/** A client without the tools of a server that happens to be down would break the program that uses it. */
-function requireAll(hub: Hub, isTyped: boolean): void {
-  const missing = hub.status().find(({ state }) => state !== "connected" && state !== "disabled");
-  if (missing === undefined) return;
-  const { name, state, error } = missing;
-  if (error !== undefined) throw isTyped ? withTypedHint(error) : error;
-  throw new TrunklineError("SERVER_UNAVAILABLE", `The tools of "${printable(name)}" are unknown: it is ${state}.`, {
-    hint: `Approve it with \`trunkline trust\`, or leave it out: trunkline servers disable ${printable(name)}`,
-  });
+/** Whether a name or glob can match a tool of a server. */
+function mayMatchToolOf(pattern: string, server: string): boolean {
+  const head = isGlob(pattern) ? pattern.slice(0, pattern.search(/[*?]/)) : pattern;
+  return mayBelongTo(pattern, server) || head.startsWith(`${server}.`) || `${server}.`.startsWith(head);
+}
+
+/** A tool that cannot be found may belong to a server that is missing, which is reported already. */
+function matching(hub: Hub, pattern: string, isIncomplete: boolean): readonly SourcedTool[] {
+  try {
+    return hub.names().match(pattern);
+  } catch (error) {
+    if (isIncomplete && isTrunklineError(error, "TOOL_NOT_FOUND")) return [];
+    throw error;
+  }
+}
+
+/** The servers that cannot be included. Throws if nothing is left. */
+function missingServers(
+  hub: Hub,
+  { isWanted, isTyped }: { isWanted: (server: string) => boolean; isTyped: boolean },
+): FoundTools["missing"] {
+  const wanted = hub.status().filter(({ name, state }) => isWanted(name) && state !== "disabled");
+  const missing = wanted.filter(({ state }) => state !== "connected");
+  const [first] = missing;
+  if (first === undefined) return [];
+  if (missing.length === wanted.length && first.error !== undefined)
+    throw isTyped ? withTypedHint(first.error) : first.error;
+  return missing.map(({ name, state, error }) => ({
+    name,
+    reason:
+      error?.message ??
+      `it is ${state}. Approve it with \`trunkline trust\`, or disable it: trunkline servers disable ${printable(name)}`,
+  }));
 }
 
 async function readExisting(path: string): Promise<string | undefined> {
