@@ -80,7 +80,7 @@ export const LAYERS = {
       graph: ["contents", "database", "search"],
       grep: ["contents", "database"],
       indexing: ["contents", "database", "graph", "search", "thread"],
-      maintenance: ["contents", "database", "graph", "search"],
+      maintenance: ["contents", "database", "graph", "indexing", "search"],
       team: ["database"],
       transfer: ["contents", "database", "documents", "search"],
     },

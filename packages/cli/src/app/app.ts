@@ -125,10 +125,19 @@ export class App implements AsyncDisposable {
 
   /** Where the store is, to show: its folder, or the address of its database without a password. */
   async storePlace(): Promise<string> {
-    const address = await this.#storeAddress();
+    const address = await this.storeAddress();
     if (address === undefined) return this.storeFolder;
     const { placeOf } = await import("@trunkline/store-postgres");
     return placeOf(address);
+  }
+
+  /** Returns the address of the database that holds the store, if it is named, or set in the user's own settings. */
+  async storeAddress(): Promise<string | undefined> {
+    const { context } = this;
+    const { store: named } = this.#options;
+    if (named !== undefined || context.env.TRUNKLINE_STORE) return namedAddress(context, named);
+    if (isProjectStore(context, named) || !existsSync(join(context.home, "settings.json"))) return undefined;
+    return (await this.config()).settings?.store;
   }
 
   /** Paths that clients must not touch and the store does not index. */
@@ -438,7 +447,7 @@ export class App implements AsyncDisposable {
   async #openStore(): Promise<AnyStore> {
     const { cwd, logger } = this.context;
     const { store: named, storeId, reading, mustExist } = this.#options;
-    const address = await this.#storeAddress();
+    const address = await this.storeAddress();
     if (address !== undefined) return await this.#openAddress(address);
     const path = this.storeFolder;
     // A read-only command that names a missing store is a typo.
@@ -464,15 +473,6 @@ export class App implements AsyncDisposable {
           );
     await approval?.onOpened?.(store.id);
     return store;
-  }
-
-  /** Returns the address of the database that holds the store, if it is named, or set in the user's own settings. */
-  async #storeAddress(): Promise<string | undefined> {
-    const { context } = this;
-    const { store: named } = this.#options;
-    if (named !== undefined || context.env.TRUNKLINE_STORE) return namedAddress(context, named);
-    if (isProjectStore(context, named) || !existsSync(join(context.home, "settings.json"))) return undefined;
-    return (await this.config()).settings?.store;
   }
 
   async #openAddress(address: string): Promise<AnyStore> {

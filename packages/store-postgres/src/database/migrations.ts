@@ -157,8 +157,13 @@ CREATE TABLE vectors (
   hash bytea NOT NULL, vector bytea NOT NULL, UNIQUE (embedder, hash));
 
 -- Work that writes leave for later. A gateway holds the row while it works, so the work of one that dies is free again.
+-- Work that failed is due again later, by the clock of the database; what fails again and again is due at infinity.
 CREATE TABLE jobs (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, entry integer NOT NULL, attempts integer NOT NULL DEFAULT 0);
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, entry integer NOT NULL, attempts integer NOT NULL DEFAULT 0,
+  due timestamptz NOT NULL DEFAULT '-infinity', problem text);
+CREATE INDEX jobs_that_failed ON jobs (due) WHERE attempts > 0;
+-- Documents that a tool has written. They are not in the graph and not embedded.
+CREATE TABLE words_only (entry integer PRIMARY KEY, kind text NOT NULL);
 
 INSERT INTO facts VALUES ('seq', 0);
 INSERT INTO collections (name, created) VALUES ('default', (extract(epoch FROM now()) * 1000)::bigint);

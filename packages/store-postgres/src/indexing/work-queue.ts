@@ -1,14 +1,15 @@
 // Work that changes leave for later: texts for grep, words for corrections, the graph, and merging postings. Any gateway
 // takes it. A job's row is locked while it is worked on, so the work of a gateway that dies is free at once.
-import { isTrunklineError, type Logger, messageOf } from "@trunkline/core";
+import { type Logger, messageOf } from "@trunkline/core";
 import { gramTerms, hasIndexedText } from "@trunkline/store/parts";
 import { type Attributes, attributesOf, storable } from "../contents/attributes.js";
-import { type ContentRow, readContent, readContents } from "../contents/pg-contents.js";
+import { type ContentRow, readContents } from "../contents/pg-contents.js";
 import { type Database, LOCKS, type Sql } from "../database/sql.js";
 import { dropFacts, lockGraph, putFacts, resolveSome } from "../graph/graph-writes.js";
 import { BLOCK, encodePostings, type Posting } from "../search/keyword-read.js";
 import type { Analysis } from "../thread/analysis.js";
 import type { StoreThreads } from "../thread/store-threads.js";
+import { dueWork, isOutage, type JobRow, lockJobs, nextLookMs, noteFailure } from "./job-attempts.js";
 
 const JOBS_AT_ONCE = 64;
 const RESOLVED_AT_ONCE = 64;
@@ -16,14 +17,10 @@ const LIVE = 2;
 /** Postings are merged when this many entries wait. */
 const LEAST_MERGED = 512;
 const MOST_MERGED = 1024;
-const RETRY_MS = 5000;
+/** Pauses after a failure that no single job caused, such as a lost database. They double. */
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 60_000;
 const MAX_ANALYSED_BYTES = 64 * 1024 * 1024;
-
-interface JobRow {
-  readonly job: number;
-  readonly entry: number;
-  readonly state: number | null;
-}
 
 interface EntryRow extends ContentRow {
   readonly entry: number;
@@ -43,6 +40,8 @@ export class WorkQueue {
   #again = false;
   #isClosed = false;
   #retry: NodeJS.Timeout | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #lastFailure = "";
   /** Called after work was done. */
   onDone: (() => void) | undefined;
 
@@ -74,12 +73,7 @@ export class WorkQueue {
     while (!this.#isClosed) {
       this.wake();
       while (this.#running !== undefined) await this.#running;
-      const { n } = await this.#database.read({}, (sql) =>
-        sql.one<{ n: number }>(
-          "SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM graph_files WHERE is_pending) AS n",
-        ),
-      );
-      if (n === 0) return;
+      if ((await this.#database.read({}, dueWork)) === 0) return;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -92,40 +86,82 @@ export class WorkQueue {
 
   async #run(): Promise<void> {
     let isDone = false;
-    while (!this.#isClosed) {
-      const taken = (await this.#takeJobs()) + (await this.#resolve()) + (await this.#merge());
-      if (taken === 0) break;
-      isDone = true;
+    let failure: { error: unknown } | undefined;
+    // One kind of work that fails must not stop the others.
+    const kinds = new Set([() => this.#takeJobs(), () => this.#resolve(), () => this.#merge()]);
+    for (let taken = 1; taken > 0 && !this.#isClosed; ) {
+      taken = 0;
+      for (const take of kinds) {
+        try {
+          taken += await take();
+        } catch (error) {
+          if (isOutage(error)) throw error;
+          kinds.delete(take);
+          failure ??= { error };
+        }
+      }
+      isDone ||= taken > 0;
     }
     if (isDone) this.onDone?.();
+    if (failure !== undefined) throw failure.error;
+    this.#retryMs = FIRST_RETRY_MS;
+    this.#lastFailure = "";
+    const nextMs = this.#isClosed ? undefined : await this.#database.read({}, nextLookMs);
+    if (nextMs !== undefined) this.#lookIn(nextMs);
   }
 
   #fail(error: unknown): void {
     if (this.#isClosed) return;
-    this.#logger.warn("background indexing failed", { error });
-    this.#retry = setTimeout(() => this.wake(), RETRY_MS).unref();
+    const message = messageOf(error);
+    if (message !== this.#lastFailure) this.#logger.warn("background indexing failed", { error });
+    this.#lastFailure = message;
+    this.#lookIn(this.#retryMs);
+    this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
   }
 
-  /** Takes some jobs that no other gateway has. */
+  #lookIn(ms: number): void {
+    clearTimeout(this.#retry);
+    if (!this.#isClosed) this.#retry = setTimeout(() => this.wake(), ms).unref();
+  }
+
+  /** Takes some jobs that no other gateway has. If one of them fails, each is tried alone. */
   async #takeJobs(): Promise<number> {
-    return await this.#database.write({}, async (sql) => {
-      const jobs = await sql.rows<JobRow>(
-        `SELECT j.id AS job, j.entry, e.state FROM jobs j LEFT JOIN entries e ON e.id = j.entry
-         ORDER BY j.id LIMIT ${JOBS_AT_ONCE} FOR UPDATE OF j SKIP LOCKED`,
-      );
-      if (jobs.length === 0) return 0;
-      const isLive = ({ state }: JobRow) => state === LIVE;
-      await this.#index(
-        sql,
-        jobs.filter(isLive).map(({ entry }) => entry),
-      );
-      for (const { entry } of jobs.filter((job) => !isLive(job))) await forget(sql, entry);
-      await sql.run(
-        "DELETE FROM jobs WHERE id = ANY($1::bigint[])",
-        jobs.map(({ job }) => job),
-      );
-      return jobs.length;
-    });
+    let taken: readonly JobRow[] = [];
+    try {
+      return await this.#database.write({}, async (sql) => {
+        taken = await lockJobs(sql, JOBS_AT_ONCE);
+        return await this.#work(sql, taken);
+      });
+    } catch (error) {
+      if (isOutage(error) || taken.length === 0) throw error;
+    }
+    for (const { job } of taken) await this.#takeJob(job);
+    return taken.length;
+  }
+
+  async #takeJob(job: number): Promise<void> {
+    try {
+      await this.#database.write({}, async (sql) => this.#work(sql, await lockJobs(sql, 1, job)));
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      this.#logger.warn("a document could not be indexed", { job, error });
+      await this.#database.write({}, (sql) => noteFailure(sql, job, error));
+    }
+  }
+
+  async #work(sql: Sql, jobs: readonly JobRow[]): Promise<number> {
+    if (jobs.length === 0) return 0;
+    const isLive = ({ state }: JobRow) => state === LIVE;
+    await this.#index(
+      sql,
+      jobs.filter(isLive).map(({ entry }) => entry),
+    );
+    for (const { entry } of jobs.filter((job) => !isLive(job))) await forget(sql, entry);
+    await sql.run(
+      "DELETE FROM jobs WHERE id = ANY($1::bigint[])",
+      jobs.map(({ job }) => job),
+    );
+    return jobs.length;
   }
 
   /** Indexes entries together: what each needs is read and stored with as few statements as possible. */
@@ -149,16 +185,21 @@ export class WorkQueue {
       return { entry, analysis };
     });
     const done: { entry: EntryRow; analysis: Analysis }[] = [];
-    for (const { entry, analysis } of underWay) {
-      const found = await analysis;
-      if (found !== undefined) done.push({ entry, analysis: found });
-    }
+    for (const { entry, analysis } of underWay) done.push({ entry, analysis: await analysis });
     const bodies = done.filter(({ analysis }) => analysis.body !== undefined);
     await sql.run(
       "INSERT INTO texts SELECT * FROM unnest($1::bigint[], $2::text[]) ON CONFLICT DO NOTHING",
       bodies.map(({ entry }) => entry.id),
       bodies.map(({ analysis }) => analysis.body),
     );
+    const generated = done.filter(({ analysis }) => analysis.generated !== undefined);
+    if (generated.length > 0) {
+      await sql.run(
+        "INSERT INTO words_only SELECT * FROM unnest($1::int[], $2::text[]) ON CONFLICT DO NOTHING",
+        generated.map(({ entry }) => entry.entry),
+        generated.map(({ analysis }) => analysis.generated),
+      );
+    }
     await addWords(sql, [...new Set(done.flatMap(({ analysis }) => analysis.words))]);
     await lockGraph(sql);
     for (const { entry, analysis } of done) {
@@ -167,42 +208,21 @@ export class WorkQueue {
     }
   }
 
-  /** Reads the texts that are indexed, by content. A damaged one is left out; verify reports it. */
+  /** Reads the texts that are indexed, by content. */
   async #read(sql: Sql, entries: readonly EntryRow[]): Promise<Map<number, Uint8Array>> {
     const wanted = entries.filter(
       (entry) => hasIndexedText({ ...entry, collection: entry.collection_name }) && entry.size <= MAX_ANALYSED_BYTES,
     );
-    try {
-      return await readContents(sql, wanted);
-    } catch (error) {
-      if (!isTrunklineError(error, "IO")) throw error;
-    }
-    const read = new Map<number, Uint8Array>();
-    for (const entry of wanted) {
-      try {
-        read.set(entry.id, await readContent(sql, entry));
-      } catch (error) {
-        if (!isTrunklineError(error, "IO")) throw error;
-        this.#logger.warn("a document could not be read", { path: entry.path, error: error.message });
-      }
-    }
-    return read;
+    return await readContents(sql, wanted);
   }
 
   async #analyse(
     { path, size, root, title }: EntryRow,
     bytes: Uint8Array | undefined,
     { tags, metadata }: Attributes = { tags: [], metadata: {} },
-  ): Promise<Analysis | undefined> {
+  ): Promise<Analysis> {
     const document = { path, size, root: root ?? undefined, title: title ?? undefined, tags, metadata, bytes };
-    try {
-      return await this.#threads.texts.analyse(document);
-    } catch (error) {
-      if (isTrunklineError(error, "CLOSED")) throw error;
-      // One text that cannot be parsed must not stop the others.
-      this.#logger.warn("a document could not be indexed", { path, error: messageOf(error) });
-      return undefined;
-    }
+    return await this.#threads.texts.analyse(document);
   }
 
   async #resolve(): Promise<number> {

@@ -104,6 +104,7 @@ async function removeChunks(sql: Sql): Promise<Partial<Counts> & { more: boolean
 /** What the index has of entries that are gone. Gateways have seen that they are. */
 async function removeEntries(sql: Sql): Promise<{ more: boolean }> {
   await sql.run("DELETE FROM passages p USING entries e WHERE e.id = p.entry AND e.state = 0");
+  await sql.run("DELETE FROM words_only w USING entries e WHERE e.id = w.entry AND e.state = 0");
   await sql.run("DELETE FROM keyword_recent r USING entries e WHERE e.id = r.entry AND e.state = 0");
   await sql.run("DELETE FROM vectors v WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = v.hash)");
   return { more: false };

@@ -2,6 +2,7 @@ import type { StatusParams, StatusResult } from "@trunkline/store/contract";
 import { SCHEMA_VERSION } from "../database/migrate.js";
 import { SCHEMA, type Sql } from "../database/sql.js";
 import { graphPending } from "../graph/pg-graph.js";
+import { setAside } from "../indexing/job-attempts.js";
 
 /** `status`. Savings are the bytes of all versions minus those of distinct chunks. */
 export async function status(sql: Sql, params: StatusParams, place: string): Promise<StatusResult> {
@@ -29,6 +30,8 @@ export async function status(sql: Sql, params: StatusParams, place: string): Pro
     deduplicatedBytes: saved,
     dedupRatio: totals.bytes === 0 ? 0 : saved / totals.bytes,
     ...(await embeddings(sql)),
+    ...(await wordsOnly(sql)),
+    ...(await notIndexed(sql)),
     ...(params.detailed ? await details(sql, { place, unique: totals.unique, stored: totals.stored }) : {}),
     ...(params.fileTypes ? { fileTypes: await fileTypes(sql) } : {}),
   };
@@ -53,6 +56,22 @@ async function embeddings(sql: Sql) {
   return { embeddings: older.length === 0 ? latest : { ...latest, older } };
 }
 
+/** Counts the documents that a tool has written. */
+async function wordsOnly(sql: Sql): Promise<Pick<StatusResult, "wordsOnly">> {
+  const rows = await sql.rows<{ kind: string; documents: number }>(
+    `SELECT w.kind, count(*) AS documents FROM words_only w JOIN entries e ON e.id = w.entry
+     WHERE e.state = 2 GROUP BY w.kind ORDER BY w.kind COLLATE "C"`,
+  );
+  const documents = rows.reduce((sum, row) => sum + row.documents, 0);
+  const kinds = Object.fromEntries(rows.map((row) => [row.kind, row.documents]));
+  return documents === 0 ? {} : { wordsOnly: { documents, kinds } };
+}
+
+async function notIndexed(sql: Sql): Promise<Pick<StatusResult, "notIndexed">> {
+  const found = await setAside(sql);
+  return found === undefined ? {} : { notIndexed: found };
+}
+
 async function details(sql: Sql, { place, unique, stored }: { place: string; unique: number; stored: number }) {
   const counts = await sql.one<Record<string, number>>(
     `SELECT (SELECT count(*) FROM contents) AS contents, (SELECT count(*) FROM documents WHERE state = 'live') AS documents,
@@ -67,7 +86,7 @@ async function details(sql: Sql, { place, unique, stored }: { place: string; uni
     SCHEMA,
   );
   const work = await sql.one<{ entries: number; jobs: number; recent: number }>(
-    "SELECT (SELECT count(*) FROM entries WHERE state <> 0) AS entries, (SELECT count(*) FROM jobs) AS jobs, (SELECT count(*) FROM keyword_recent) AS recent",
+    "SELECT (SELECT count(*) FROM entries WHERE state <> 0) AS entries, (SELECT count(*) FROM jobs WHERE due < 'infinity') AS jobs, (SELECT count(*) FROM keyword_recent) AS recent",
   );
   const graph = await sql.one<{ documents: number; symbols: number; edges: number }>(
     "SELECT (SELECT count(*) FROM graph_files) AS documents, (SELECT count(*) FROM graph_symbols) AS symbols, (SELECT count(*) FROM graph_edges) AS edges",

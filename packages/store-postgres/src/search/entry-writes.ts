@@ -1,5 +1,6 @@
 // Keeps the keyword index up to date with the documents, as part of every change. An entry is one searchable version of a
 // document: its current one, or an older one that a snapshot still shows.
+import { isTrunklineError } from "@trunkline/core";
 import { hasIndexedText, isResultsCollection, kindOfDocument } from "@trunkline/store/parts";
 import { attributesOf, storable } from "../contents/attributes.js";
 import { type ContentRow, readContent } from "../contents/pg-contents.js";
@@ -74,7 +75,13 @@ async function countsFor(sql: Sql, row: LiveRow, words: WordCounts): Promise<rea
   if (!hasIndexedText(row) || row.size > MAX_INDEXED_BYTES) return [];
   const known = words.known.get(row.content);
   if (known !== undefined) return known;
-  return await words.count(await readContent(sql, { ...row, id: row.content }));
+  try {
+    return await words.count(await readContent(sql, { ...row, id: row.content }));
+  } catch (error) {
+    // A damaged document is still found by its name; verify reports it.
+    if (!isTrunklineError(error, "IO") || error.data?.damaged !== true) throw error;
+    return [];
+  }
 }
 
 async function insertEntries(

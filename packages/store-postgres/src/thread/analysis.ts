@@ -1,6 +1,7 @@
 // The work on texts that takes long: it runs in a thread, and knows nothing about the database.
 import {
   encodeFacts,
+  type GeneratedKind,
   generatedKindOf,
   graphOf,
   type IndexText,
@@ -32,6 +33,8 @@ export interface Analysis {
   readonly words: readonly string[];
   /** What the text says, for the graph. */
   readonly facts: Uint8Array;
+  /** What kind of file a tool has written, if one has. */
+  readonly generated: GeneratedKind | undefined;
 }
 
 /** Longer texts are not stored again: grep always reads them. */
@@ -44,6 +47,7 @@ export async function analyse(document: AnalysedDocument): Promise<Analysis> {
     body: text === undefined || text.body.length > LONGEST_BODY ? undefined : folded(text.body),
     words: wordsOfEntry(document, text),
     facts: encodeFacts(graph),
+    generated: text === undefined ? undefined : generatedKindOf(document.path, text.body),
   };
 }
 

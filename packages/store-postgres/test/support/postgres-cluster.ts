@@ -14,6 +14,11 @@ export interface PostgresCluster extends AsyncDisposable {
   start(): void;
 }
 
+/** The name of the database in an address. */
+export function databaseOf(url: string): string {
+  return new URL(url).pathname.slice(1);
+}
+
 const NOBODY = 65534;
 const ROOTS = ["/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt"];
 

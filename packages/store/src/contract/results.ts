@@ -172,6 +172,12 @@ export interface StatusResult {
     readonly documents: number;
     readonly kinds: Readonly<Partial<Record<"minified" | "generated" | "sourceMap" | "lock" | "data", number>>>;
   };
+  /** Documents that could not be indexed after several attempts. `search` finds them by their words; `repair` tries again. */
+  readonly notIndexed?: {
+    readonly documents: number;
+    /** Some of them, and what went wrong. */
+    readonly problems: readonly { readonly path: string; readonly problem: string }[];
+  };
   readonly [detail: string]: unknown;
 }
 

@@ -12,6 +12,7 @@ import { checkBroker, jsonBroker, showBrokerCheck } from "./doctor-broker.js";
 import { jsonReport } from "./doctor-report.js";
 import { jsonSafety, safetyOf, showSafety } from "./doctor-safety.js";
 import { checkSearch, jsonSearch, showSearch } from "./doctor-search.js";
+import { checkStore, jsonStore, showStore } from "./doctor-store.js";
 import { checkSurface, jsonSurface, showSurface } from "./doctor-surface.js";
 import { showHead, showRest, showServer } from "./doctor-text.js";
 
@@ -47,10 +48,11 @@ async function checkAll(context: CommandContext, options: DoctorOptions): Promis
   const [config, hub] = [await app.config(), await app.hub()];
   const page = options.json ? undefined : new Page(context);
   if (page !== undefined) showHead(page, { version: context.version, config });
-  const [model, search, broker] = await Promise.all([
+  const [model, search, broker, store] = await Promise.all([
     checkModel(context, { timeoutMs: options.timeout * 1000 }),
     checkSearch(context),
     checkBroker(context),
+    checkStore(app, options.timeout * 1000),
     connectAll(context, hub, { onKnown: serverShower(context, hub, page) }),
   ]);
   signal.throwIfAborted();
@@ -66,6 +68,7 @@ async function checkAll(context: CommandContext, options: DoctorOptions): Promis
       ...(surface === undefined ? {} : { surface: jsonSurface(surface) }),
       broker: jsonBroker(broker),
       search: jsonSearch(search),
+      ...(store === undefined ? {} : { store: jsonStore(store) }),
       ...(model === undefined ? {} : { model: jsonModel(model) }),
     };
     context.out(printableJson(context.redactor.value(report), options.pretty ? 2 : undefined));
@@ -75,10 +78,12 @@ async function checkAll(context: CommandContext, options: DoctorOptions): Promis
     showSafety(page, safety);
     if (surface !== undefined) showSurface(page, surface);
     showBrokerCheck(page, broker, context);
+    if (store !== undefined) showStore(page, store);
     showSearch(page, search);
   }
   await keepTools(context, hub);
-  const hasFailed = haveFailed(servers, config) || (model !== undefined && model.status !== "ok");
+  const hasFailed =
+    haveFailed(servers, config) || (model !== undefined && model.status !== "ok") || store?.problem !== undefined;
   return exitCodeFor({ hasFailed, isWarned: areWarned(servers, config) }, options);
 }
 

@@ -30,6 +30,7 @@ export async function status(context: CommandContext, params: StatusParams, opti
     ["saved by deduplication", `${bytes(result.deduplicatedBytes)} (${percent})`],
     ["on disk", bytes(result.diskBytes)],
     ...wordsOnlyRows(result.wordsOnly),
+    ...notIndexedRows(result.notIndexed),
     ...pendingRows(result.index),
     ...(params.detailed
       ? [
@@ -64,6 +65,16 @@ function wordsOnlyRows(wordsOnly: StatusResult["wordsOnly"]): string[][] {
     return count === undefined ? [] : [`${name}: ${count}`];
   });
   return [["indexed for words only", `${wordsOnly.documents} (${kinds.join(", ")})`]];
+}
+
+/** Says which documents could not be indexed, and how to try again. */
+function notIndexedRows(notIndexed: StatusResult["notIndexed"]): string[][] {
+  if (notIndexed === undefined) return [];
+  const { documents, problems } = notIndexed;
+  return [
+    ["not indexed", `${documents}; to try again: trunkline store repair`],
+    ...problems.map(({ path, problem }) => ["", `${path}: ${problem}`]),
+  ];
 }
 
 /** Lists indexes that have not caught up yet. */
