@@ -72,6 +72,7 @@ export { ByteOutput, compactJson, linedJson } from "./json-bytes-format.js";
 export { type LargeResult, LargeValue, type SerializedValue, wholeOf } from "./large-value.js";
 export { isSecretName, REDACTED, redactedArgs, redactedUrl, secretsInArgs, secretsInUrl } from "./literal-secrets.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
+export { missingArguments } from "./missing-arguments.js";
 export { nestingVariable, requireNoChain } from "./nesting.js";
 export { npmCommand } from "./npm-command.js";
 export {
@@ -122,7 +123,6 @@ export {
   TELLING_BYTES,
 } from "./sensitive-paths.js";
 export { jsonBytes, type Shrunk, shareOut, shrink, shrinkSpan } from "./shrink.js";
-export { missingArguments } from "./missing-arguments.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";
 export {

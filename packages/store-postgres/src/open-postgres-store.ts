@@ -10,8 +10,10 @@ import { PostgresStore } from "./postgres-store.js";
 import type { OpenEmbedded } from "./transfer/export-files.js";
 
 export interface OpenPostgresStoreOptions extends GuardedPaths {
-  /** `postgres://user@host:5432/database`. A missing password is taken from PGPASSWORD or ~/.pgpass. */
+  /** `postgres://user@host:5432/database`, with `sslmode` and its files as in libpq. */
   readonly url?: string | undefined;
+  /** Used if the address has none. The package reads neither the environment nor `~/.pgpass`: see {@link findPassword}. */
+  readonly password?: string | undefined;
   /** Another way to reach a database, in place of `url`. */
   readonly driver?: Driver | undefined;
   /** The base for relative paths. Default: the process's working directory. */
@@ -72,9 +74,9 @@ export async function openPostgresStore(options: OpenPostgresStoreOptions): Prom
   }
 }
 
-async function driverOf({ driver, url }: OpenPostgresStoreOptions, logger: Logger): Promise<Driver> {
+async function driverOf({ driver, url, password }: OpenPostgresStoreOptions, logger: Logger): Promise<Driver> {
   if (driver !== undefined) return driver;
-  if (url !== undefined) return await openPgDriver({ url, logger });
+  if (url !== undefined) return await openPgDriver({ url, password, logger });
   throw new TrunklineError("INVALID_ARGUMENT", "A store on PostgreSQL needs an address.");
 }
 

@@ -269,7 +269,7 @@ export class App implements AsyncDisposable {
   /** Returns this process as one of the gateways on the store; undefined for a store in a folder. */
   gateway(): Promise<LateGateway | undefined> {
     return this.#gateway.get(async () => {
-      if ((await this.#storeAddress()) === undefined) return undefined;
+      if ((await this.storeAddress()) === undefined) return undefined;
       const { LateGateway } = await import("./late-gateway.js");
       return new LateGateway({
         name: this.#options.gateway ?? randomGatewayName(),

@@ -1,20 +1,34 @@
-// The driver for real servers: a pool of connections by `pg`, which reconnects by itself.
+// The driver for real servers: a pool of connections by `pg`, which reconnects by itself. A call that is aborted stops its
+// statement on the server, and a server that no longer answers fails all calls.
+import { Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { type Logger, systemCodeOf, TrunklineError } from "@trunkline/core";
 import type pg from "pg";
+import { type PostgresAddress, parseAddress, placeOf } from "./address.js";
+import { ConnectionSlots } from "./connection-slots.js";
+import { Liveness } from "./liveness.js";
+import { listenTo } from "./pg-listener.js";
 import type { Driver, DriverConnection } from "./sql.js";
-import { storeError } from "./sql.js";
+import { stateOf } from "./sql.js";
 
 const INT8 = 20;
 const NUMERIC = 1700;
-const CONNECT_MS = 10_000;
+const CONNECT_MS = 5000;
 const IDLE_MS = 30_000;
-const RELISTEN_MS = 1000;
+/** How long to wait for a connection while the server has none left. */
+const FULL_MS = 5000;
+const FULL_PAUSE_MS = 100;
+/** How long a cancelled statement may take to end before its connection is closed. */
+const CANCEL_MS = 2000;
+const TOO_MANY_CONNECTIONS = "53300";
+
+export type PgLibrary = typeof pg;
 
 /**
  * Loads `pg`. The `trunkline` command comes without it, because only stores in a database need it: it is installed next
  * to the command.
  */
-async function loadPg(): Promise<typeof pg> {
+async function loadPg(): Promise<PgLibrary> {
   try {
     return (await import("pg")).default;
   } catch (error) {
@@ -27,143 +41,223 @@ async function loadPg(): Promise<typeof pg> {
 }
 
 /** Counts fit into doubles. */
-function typesOf({ types }: typeof pg): pg.CustomTypesConfig {
+function typesOf({ types }: PgLibrary): pg.CustomTypesConfig {
   return {
     getTypeParser: ((oid: number, format?: "text" | "binary") =>
       oid === INT8 || oid === NUMERIC ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
   };
 }
 
-/** Whether text is the address of a PostgreSQL database. */
-export function isPostgresUrl(text: string): boolean {
-  return /^postgres(?:ql)?:\/\//i.test(text);
-}
-
-/** Returns host, port and database of an address, without user and password. */
-export function placeOf(url: string): string {
-  const parsed = parseUrl(url);
-  const host = parsed.searchParams.get("host") ?? parsed.hostname;
-  const name = decodeURIComponent(parsed.pathname.slice(1));
-  return `${host === "" ? "localhost" : host}:${parsed.port === "" ? "5432" : parsed.port}${name === "" ? "" : `/${name}`}`;
-}
-
-/** Returns the address without its password, for settings and messages. */
-export function withoutPassword(url: string): string {
-  const parsed = parseUrl(url);
-  parsed.password = "";
-  parsed.searchParams.delete("password");
-  return parsed.href;
-}
-
-function parseUrl(url: string): URL {
-  try {
-    if (isPostgresUrl(url)) return new URL(url);
-  } catch {
-    // Reported below: the message of URL would repeat a password.
-  }
-  throw new TrunklineError("INVALID_ARGUMENT", "The address of the store's database is not valid.", {
-    hint: "Use postgres://user@host:5432/database; special characters in a password are percent-encoded.",
-  });
-}
-
 export interface PgDriverOptions {
   readonly url: string;
+  /** Used if the address has none. */
+  readonly password?: string | undefined;
   readonly logger: Logger;
   /** Most connections. Default 10. */
   readonly connections?: number | undefined;
 }
 
-function connectionOf(client: pg.ClientBase): DriverConnection {
-  return {
-    async query(text, values) {
-      const result = await client.query({ text, values: values as unknown[] });
-      return { rows: result.rows, count: result.rowCount ?? 0 };
-    },
-    exec: async (text) => void (await client.query(text)),
-  };
+/** Opens a pool. It connects with the first query. */
+export async function openPgDriver({ url, password, logger, connections = 10 }: PgDriverOptions): Promise<Driver> {
+  const address = parseAddress(url);
+  const library = await loadPg();
+  return new PgDriver(library, { address, password, logger, connections, place: placeOf(url) });
 }
 
-/** Opens a pool. It connects with the first query. The password may also come from PGPASSWORD or ~/.pgpass. */
-export async function openPgDriver({ url, logger, connections = 10 }: PgDriverOptions): Promise<Driver> {
-  const place = placeOf(url);
-  const library = await loadPg();
-  const config: pg.PoolConfig = {
-    connectionString: url,
-    max: connections,
-    connectionTimeoutMillis: CONNECT_MS,
-    idleTimeoutMillis: IDLE_MS,
-    application_name: "trunkline",
-    keepAlive: true,
-    types: typesOf(library),
-  };
-  const pool = new library.Pool(config);
-  // An idle connection that breaks is replaced; without a listener the process would end.
-  pool.on("error", (error) => logger.debug("a connection to the store's database was lost", { error: error.message }));
-  // A connection can break at any time, also while it is handed over or closed.
-  const broken = new WeakSet<pg.PoolClient>();
-  pool.on("connect", (client) => client.on("error", () => broken.add(client)));
-  const listeners = new Set<() => Promise<void>>();
-  return {
-    place,
-    async use(work) {
-      const client = await pool.connect();
-      try {
-        return await work(connectionOf(client));
-      } finally {
-        client.release(broken.has(client));
-      }
+class PgDriver implements Driver {
+  readonly place: string;
+  readonly #library: PgLibrary;
+  readonly #logger: Logger;
+  readonly #config: pg.ClientConfig;
+  readonly #pool: pg.Pool;
+  readonly #slots: ConnectionSlots;
+  readonly #liveness: Liveness;
+  readonly #sockets = new Set<Socket>();
+  /** A connection can break at any time, also while it is handed over or closed. */
+  readonly #broken = new WeakSet<pg.PoolClient>();
+  readonly #listeners = new Set<() => Promise<void>>();
+
+  constructor(
+    library: PgLibrary,
+    options: {
+      readonly address: PostgresAddress;
+      readonly password: string | undefined;
+      readonly logger: Logger;
+      readonly connections: number;
+      readonly place: string;
     },
-    async listen(channel, listener, prepare) {
-      let isStopped = false;
-      let client: pg.Client | undefined;
-      let timer: NodeJS.Timeout | undefined;
-      const connect = async (): Promise<void> => {
-        const { max: _, idleTimeoutMillis: __, ...own } = config;
-        const next = new library.Client(own);
-        let hasEnded = false;
-        next.on("error", () => {});
-        next.on("end", () => {
-          hasEnded = true;
-          if (isStopped || client !== next) return;
-          client = undefined;
-          timer = setTimeout(() => void again(), RELISTEN_MS).unref();
-        });
-        try {
-          await next.connect();
-          await prepare?.(connectionOf(next));
-          await next.query(`LISTEN ${channel}`);
-          if (hasEnded) throw new Error("Connection terminated");
-        } catch (error) {
-          void next.end().catch(() => {});
+  ) {
+    const { address, logger, connections, place } = options;
+    const { host, port, user, database, tls, applicationName } = address;
+    this.place = place;
+    this.#library = library;
+    this.#logger = logger;
+    const password = address.password ?? options.password ?? "";
+    this.#config = {
+      ...{ host, port, user, database, ssl: tls, application_name: applicationName, keepAlive: true },
+      // A function: pg looks for an empty password in the environment and in files.
+      password: () => password,
+      keepAliveInitialDelayMillis: 10_000,
+      connectionTimeoutMillis: CONNECT_MS,
+      types: typesOf(library),
+      stream: () => this.#socket(),
+    };
+    this.#pool = new library.Pool({ ...this.#config, max: connections, idleTimeoutMillis: IDLE_MS });
+    // An idle connection that breaks is replaced; without a listener the process would end.
+    this.#pool.on("error", (error) =>
+      logger.debug("a connection to the store's database was lost", { error: error.message }),
+    );
+    this.#pool.on("connect", (client) => {
+      client.on("error", () => this.#broken.add(client));
+      // If we are gone, the server stops our statement. Not all of them can do that.
+      client.query("SET client_connection_check_interval = 2000").catch(() => {});
+    });
+    this.#slots = new ConnectionSlots(connections);
+    this.#liveness = new Liveness({ isAlive: () => this.#isAlive(), onDead: () => this.#abandon() });
+  }
+
+  async use<T>(work: (connection: DriverConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const giveBack = await this.#slots.take(signal);
+    try {
+      return await this.#useClient(await this.#connect(signal), work, signal);
+    } finally {
+      giveBack();
+    }
+  }
+
+  async listen(
+    channel: string,
+    listener: (payload: string) => void,
+    prepare?: (connection: DriverConnection) => Promise<void>,
+  ): Promise<() => Promise<void>> {
+    const open = () => new this.#library.Client(this.#config);
+    const { place } = this;
+    const stopListening = await listenTo({ open, channel, listener, prepare, logger: this.#logger, place });
+    const stop = async (): Promise<void> => {
+      this.#listeners.delete(stop);
+      await stopListening();
+    };
+    this.#listeners.add(stop);
+    return stop;
+  }
+
+  async close(): Promise<void> {
+    for (const stop of [...this.#listeners]) await stop();
+    // A server that does not answer does not close its connections either.
+    const timer = setTimeout(() => this.#abandon(), CANCEL_MS);
+    await this.#pool.end();
+    clearTimeout(timer);
+    this.#liveness.close();
+  }
+
+  async #useClient<T>(
+    client: pg.PoolClient,
+    work: (connection: DriverConnection) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    let isRunning = false;
+    let isReleased = false;
+    let cancelling: Promise<void> | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const release = (isBroken: boolean) => {
+      if (!isReleased) client.release(isBroken || this.#broken.has(client));
+      isReleased = true;
+    };
+    const onAbort = () => {
+      if (!isRunning) return;
+      timer = setTimeout(() => release(true), CANCEL_MS);
+      cancelling = this.#cancel(client);
+    };
+    const send = async <R>(statement: () => Promise<R>): Promise<R> => {
+      const answered = this.#liveness.sent();
+      isRunning = true;
+      try {
+        return await statement();
+      } finally {
+        isRunning = false;
+        answered();
+      }
+    };
+    signal?.addEventListener("abort", onAbort);
+    try {
+      return await work({
+        query: async (text, values) => {
+          const result = await send(() => client.query({ text, values: values as unknown[] }));
+          return { rows: result.rows, count: result.rowCount ?? 0 };
+        },
+        exec: async (text) => void (await send(() => client.query(text))),
+      });
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+      // The connection is not used again before the cancellation has arrived: it would stop another statement.
+      await cancelling;
+      clearTimeout(timer);
+      release(false);
+    }
+  }
+
+  /** Connects, and waits for a moment if the server has no connection left. */
+  async #connect(signal: AbortSignal | undefined): Promise<pg.PoolClient> {
+    for (const until = performance.now() + FULL_MS; ; ) {
+      try {
+        return await this.#pool.connect();
+      } catch (error) {
+        const isFull = stateOf(error) === TOO_MANY_CONNECTIONS;
+        if (!isFull || signal?.aborted || performance.now() > until) {
+          if (!isFull) this.#slots.failAll(error);
           throw error;
         }
-        next.on("notification", ({ payload = "" }) => listener(payload));
-        if (isStopped) await next.end();
-        else client = next;
-      };
-      const again = async (): Promise<void> => {
-        try {
-          await connect();
-          // Notifications were lost meanwhile.
-          listener("");
-        } catch (error) {
-          logger.debug("listening to the store's database failed", { error: storeError(error, place).message });
-          if (!isStopped) timer = setTimeout(() => void again(), RELISTEN_MS).unref();
-        }
-      };
-      await connect();
-      const stop = async (): Promise<void> => {
-        isStopped = true;
-        listeners.delete(stop);
-        clearTimeout(timer);
-        await client?.end().catch(() => {});
-      };
-      listeners.add(stop);
-      return stop;
-    },
-    async close() {
-      for (const stop of [...listeners]) await stop();
-      await pool.end();
-    },
-  };
+      }
+      await pause(FULL_PAUSE_MS);
+    }
+  }
+
+  /** Stops the statement that runs on a connection. */
+  async #cancel(client: pg.PoolClient): Promise<void> {
+    // Missing in the types of pg.
+    const { processID } = client as { processID?: number | null };
+    const other = new this.#library.Client({
+      ...this.#config,
+      connectionTimeoutMillis: CANCEL_MS,
+      query_timeout: CANCEL_MS,
+    });
+    other.on("error", () => {});
+    try {
+      await other.connect();
+      await other.query("SELECT pg_cancel_backend($1)", [processID]);
+    } catch {
+      // The connection is closed instead, when the time is over.
+    } finally {
+      void other.end().catch(() => {});
+    }
+  }
+
+  async #isAlive(): Promise<boolean> {
+    const other = new this.#library.Client({ ...this.#config, query_timeout: CONNECT_MS });
+    other.on("error", () => {});
+    try {
+      await other.connect();
+      await other.query("SELECT 1");
+      return true;
+    } catch (error) {
+      // A server that refuses is there; a code of the system is not an answer.
+      return /^[0-9A-Z]{5}$/.test(stateOf(error)) && !stateOf(error).startsWith("E");
+    } finally {
+      void other.end().catch(() => {});
+    }
+  }
+
+  /** Ends all connections at once. Their calls fail, and the next one connects again. */
+  #abandon(): void {
+    const error = Object.assign(new Error("The database does not answer."), { code: "ETIMEDOUT" });
+    for (const socket of [...this.#sockets]) socket.destroy(error);
+    this.#slots.failAll(error);
+  }
+
+  #socket(): Socket {
+    const socket = new Socket();
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+    return socket;
+  }
 }

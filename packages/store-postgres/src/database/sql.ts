@@ -13,8 +13,11 @@ export interface DriverConnection {
 export interface Driver {
   /** The address without a password, for messages. */
   readonly place: string;
-  /** Runs work on a connection of its own. A connection that failed is not used again. */
-  use<T>(work: (connection: DriverConnection) => Promise<T>): Promise<T>;
+  /**
+   * Runs work on a connection of its own. A connection that failed is not used again. An abort stops the statement that
+   * runs; the work then fails.
+   */
+  use<T>(work: (connection: DriverConnection) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /**
    * Calls back for each notification, and after a reconnect, until the returned function is called. `prepare` runs on each
    * new connection before it listens; what it does to the session lasts as long as the connection.
@@ -28,17 +31,21 @@ export interface Driver {
 }
 
 export const SCHEMA = "trunkline";
+const CALL = "The store's call";
 
 /** Statements of one transaction. */
 export class Sql {
   readonly #connection: DriverConnection;
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(connection: DriverConnection) {
+  constructor(connection: DriverConnection, signal?: AbortSignal) {
     this.#connection = connection;
+    this.#signal = signal;
   }
 
   /** The rows' shape is up to the statement. */
   async rows<R>(text: string, ...values: readonly unknown[]): Promise<R[]> {
+    this.#requireWanted();
     return (await this.#connection.query(text, values.map(storableValue))).rows as R[];
   }
 
@@ -54,11 +61,17 @@ export class Sql {
 
   /** Returns how many rows were changed. */
   async run(text: string, ...values: readonly unknown[]): Promise<number> {
+    this.#requireWanted();
     return (await this.#connection.query(text, values.map(storableValue))).count;
   }
 
   async exec(text: string): Promise<void> {
+    this.#requireWanted();
     await this.#connection.exec(text);
+  }
+
+  #requireWanted(): void {
+    if (this.#signal?.aborted) throw abortError(this.#signal, CALL);
   }
 }
 
@@ -72,6 +85,10 @@ export interface TransactionOptions {
   /** For whom the transaction reads. See the views `seen_…` in the schema. */
   readonly viewer?: Viewer;
   readonly signal?: AbortSignal | undefined;
+}
+
+interface Transaction extends TransactionOptions {
+  readonly mode: string;
 }
 
 /** Serialization failures and deadlocks are resolved by trying again. */
@@ -110,25 +127,27 @@ export class Database {
     { viewer, signal }: TransactionOptions,
     work: (sql: Sql) => Promise<T>,
   ): Promise<T> {
-    if (signal?.aborted) throw abortError(signal, "The store's call");
-    const running = this.#attempts(mode, viewer, work);
+    if (signal?.aborted) throw abortError(signal, CALL);
+    const running = this.#attempts({ mode, viewer, signal }, work);
     if (signal === undefined) return await running;
-    // The transaction ends on its own; nobody waits for it.
+    // The driver stops the statement; the caller does not wait until its connection is free again.
     running.catch(() => {});
     try {
       return await abortable(signal, running);
     } catch (error) {
-      if (signal.aborted) throw abortError(signal, "The store's call");
+      if (signal.aborted) throw abortError(signal, CALL);
       throw error;
     }
   }
 
-  async #attempts<T>(mode: string, viewer: Viewer, work: (sql: Sql) => Promise<T>): Promise<T> {
+  async #attempts<T>(transaction: Transaction, work: (sql: Sql) => Promise<T>): Promise<T> {
+    const { signal } = transaction;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.driver.use((connection) => this.#run(connection, { mode, viewer }, work));
+        return await this.driver.use((connection) => this.#run(connection, transaction, work), signal);
       } catch (error) {
-        if (attempt < MOST_ATTEMPTS && ["40001", "40P01"].includes(stateOf(error))) continue;
+        const isConflict = ["40001", "40P01"].includes(stateOf(error));
+        if (isConflict && attempt < MOST_ATTEMPTS && !signal?.aborted) continue;
         throw storeError(error, this.driver.place);
       }
     }
@@ -136,14 +155,14 @@ export class Database {
 
   async #run<T>(
     connection: DriverConnection,
-    { mode, viewer = "" }: { mode: string; viewer: Viewer },
+    { mode, viewer = "", signal }: Transaction,
     work: (sql: Sql) => Promise<T>,
   ): Promise<T> {
     // A viewer's name has only letters, digits, - and _.
     const path = [SCHEMA, ...this.extensionSchemas].map((name) => `"${name.replaceAll('"', '""')}"`).join(", ");
     await connection.exec(`BEGIN ${mode}; SET LOCAL search_path TO ${path}; SET LOCAL trunkline.viewer TO '${viewer}'`);
     try {
-      const result = await work(new Sql(connection));
+      const result = await work(new Sql(connection, signal));
       await connection.exec("COMMIT");
       return result;
     } catch (error) {
@@ -181,6 +200,12 @@ const REFUSED: Readonly<Record<string, string>> = {
   "28P01": "the password is wrong or missing",
   "28000": "the user may not connect",
   "3D000": "the database does not exist",
+  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is not signed by a known authority (see sslrootcert)",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not signed by a known authority (see sslrootcert)",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate is not signed by a known authority (see sslrootcert)",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate is not signed by a known authority (see sslrootcert)",
+  CERT_HAS_EXPIRED: "its certificate has expired",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
   "42501": "the user lacks a privilege",
 };
 
@@ -189,19 +214,21 @@ export function storeError(error: unknown, place: string): TrunklineError {
   if (error instanceof TrunklineError) return error;
   const state = stateOf(error);
   const reason =
-    GONE[state] ?? (state.startsWith("08") || isConnectionLost(error) ? "the connection was lost" : undefined);
+    GONE[state] ??
+    (isTimeout(error) ? GONE.ETIMEDOUT : undefined) ??
+    (state.startsWith("08") || isConnectionLost(error) ? "the connection was lost" : undefined);
   if (reason !== undefined) {
     return new TrunklineError("STORE_UNAVAILABLE", `Cannot reach the store's database at ${place}: ${reason}.`, {
       cause: error,
       hint: "Try again; nothing that was acknowledged is lost.",
     });
   }
-  const refused = REFUSED[state];
+  const refused = REFUSED[state] ?? refusalOf(error);
   if (refused !== undefined) {
     return new TrunklineError("STORE_UNAVAILABLE", `The store's database at ${place} refused: ${refused}.`, {
       cause: error,
       retryable: false,
-      hint: "Check the user, the password (PGPASSWORD or ~/.pgpass) and the name of the database.",
+      hint: "Check the user, the password (in the address, PGPASSWORD or ~/.pgpass), sslmode and the name of the database.",
     });
   }
   if (state === "53100") {
@@ -213,11 +240,21 @@ export function storeError(error: unknown, place: string): TrunklineError {
   });
 }
 
+/** Refusals for which `pg` has only a message. */
+function refusalOf(error: unknown): string | undefined {
+  const message = messageOf(error);
+  if (/client password must be a/i.test(message)) return "the password is wrong or missing";
+  if (/server does not support SSL/i.test(message)) return "it does not offer encrypted connections";
+  return undefined;
+}
+
+function isTimeout(error: unknown): boolean {
+  return /timeout expired|timeout exceeded|connection timeout|query read timeout/i.test(messageOf(error));
+}
+
 function isConnectionLost(error: unknown): boolean {
   return (
     error instanceof Error &&
-    /connection terminated|connection timeout|client has encountered a connection error|not queryable/i.test(
-      error.message,
-    )
+    /connection terminated|client has encountered a connection error|not queryable/i.test(error.message)
   );
 }

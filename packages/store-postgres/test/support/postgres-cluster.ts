@@ -1,6 +1,6 @@
 // A real server for tests: a cluster in a temporary folder, from the installed binaries, on a socket in that folder.
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,9 @@ export interface PostgresCluster extends AsyncDisposable {
   run(sql: string, database?: string): string;
   stop(mode?: "fast" | "immediate"): void;
   start(): void;
+  /** Stops all processes of the server as SIGSTOP does: it answers nothing, but its connections stay open. */
+  freeze(): void;
+  thaw(): void;
 }
 
 /** The name of the database in an address. */
@@ -73,7 +76,14 @@ export async function startPostgres(binaries: string): Promise<PostgresCluster> 
   let databases = 0;
   const psql = (sql: string, database = "postgres") =>
     run("psql", ["-h", "127.0.0.1", "-p", String(port), "-U", "postgres", "-d", database, "-qtA", "-c", sql]);
+  const signalAll = (signal: "SIGSTOP" | "SIGCONT") => {
+    const leader = Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
+    const all = [leader, ...childrenOf(leader)];
+    for (const pid of signal === "SIGSTOP" ? all : all.reverse()) process.kill(pid, signal);
+  };
   return {
+    freeze: () => signalAll("SIGSTOP"),
+    thaw: () => signalAll("SIGCONT"),
     createDatabase() {
       const name = `store_${++databases}`;
       psql(`CREATE DATABASE ${name}`);
@@ -87,6 +97,19 @@ export async function startPostgres(binaries: string): Promise<PostgresCluster> 
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const status = readFileSync(`/proc/${name}/status`, "utf8");
+      return status.includes(`\nPPid:\t${parent}\n`) ? [Number(name)] : [];
+    } catch {
+      // It has ended meanwhile.
+      return [];
+    }
+  });
 }
 
 /** Stopping a server that is stopped is fine. */
