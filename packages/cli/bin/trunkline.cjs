@@ -9,6 +9,8 @@ const BUNDLE = join(__dirname, "..", "bundle");
 const BUILD = join(__dirname, "..", "dist", "main.js");
 
 const args = process.argv.slice(2);
+// Other users of this machine see the words of a command, and an address can have a password.
+if (args.some((word) => /postgres(?:ql)?:\/\/[^/]*:.*@/i.test(word))) process.title = "trunkline";
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   console.log(require("../package.json").version);
 } else {

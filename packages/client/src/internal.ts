@@ -30,5 +30,6 @@ export {
   removeFromKeychain,
   writeKeychain,
 } from "./secrets/keychain.js";
-export { secretEnvironment } from "./secrets/resolve-secrets.js";
+export { resolveSecrets, secretEnvironment } from "./secrets/resolve-secrets.js";
+export { parseSecretReference } from "./secrets/secret-reference.js";
 export { listenToProcessTrees, type ProcessTreeListener } from "./wire/process-tree.js";

@@ -2,6 +2,7 @@
 
 export { isPostgresUrl, placeOf, withoutPassword } from "./database/address.js";
 export { SCHEMA_VERSION } from "./database/migrate.js";
+export { type FoundPassword, findPassword, type PasswordPlaces } from "./database/password-file.js";
 export { openPgDriver } from "./database/pg-driver.js";
 export type { Driver, DriverConnection } from "./database/sql.js";
 export { initPostgresStore, type OpenPostgresStoreOptions, openPostgresStore } from "./open-postgres-store.js";

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Embedder, type Logger, silentLogger, TrunklineError } from "@trunkline/core";
 import type { GuardedPaths } from "@trunkline/store/parts";
+import { withoutPassword } from "./database/address.js";
 import { extensionSchemas, migrate, requireReadable, SCHEMA_VERSION, schemaVersion } from "./database/migrate.js";
 import { openPgDriver } from "./database/pg-driver.js";
 import { Database, type Driver, storeError } from "./database/sql.js";
@@ -24,7 +25,7 @@ export interface OpenPostgresStoreOptions extends GuardedPaths {
   readonly readOnly?: boolean | undefined;
   /** Creates the schema in a database without a store. Default: false. */
   readonly create?: boolean | undefined;
-  /** Migrates an older schema. Default: true. */
+  /** Migrates an older schema; without it, opening one is an error. Earlier versions cannot use it afterwards. */
   readonly migrate?: boolean | undefined;
   /** The id the store must have. */
   readonly id?: string | undefined;
@@ -34,12 +35,16 @@ export interface OpenPostgresStoreOptions extends GuardedPaths {
   readonly openEmbedded?: OpenEmbedded | undefined;
 }
 
-/** Creates the store's schema in a database, or migrates an older one. Returns the version that was there. */
+export interface InitPostgresStoreOptions extends Pick<OpenPostgresStoreOptions, "url" | "driver" | "password"> {
+  readonly logger?: Logger | undefined;
+}
+
+/** Creates the store's schema in a database, or migrates an older one. `from` is the version that was there. */
 export async function initPostgresStore(
-  url: string,
-  logger: Logger = silentLogger,
+  options: string | InitPostgresStoreOptions,
 ): Promise<{ from: number | undefined; to: number }> {
-  const database = new Database(await openPgDriver({ url, logger, connections: 1 }));
+  const given = typeof options === "string" ? { url: options } : options;
+  const database = new Database(await driverOf(given, given.logger ?? silentLogger));
   try {
     return { from: await migrate(database), to: SCHEMA_VERSION };
   } finally {
@@ -74,7 +79,10 @@ export async function openPostgresStore(options: OpenPostgresStoreOptions): Prom
   }
 }
 
-async function driverOf({ driver, url, password }: OpenPostgresStoreOptions, logger: Logger): Promise<Driver> {
+async function driverOf(
+  { driver, url, password }: Pick<OpenPostgresStoreOptions, "driver" | "url" | "password">,
+  logger: Logger,
+): Promise<Driver> {
   if (driver !== undefined) return driver;
   if (url !== undefined) return await openPgDriver({ url, password, logger });
   throw new TrunklineError("INVALID_ARGUMENT", "A store on PostgreSQL needs an address.");
@@ -90,13 +98,14 @@ async function prepareSchema(database: Database, options: OpenPostgresStoreOptio
       hint: "Create one with `trunkline store init postgres://…`.",
     });
   }
-  if (options.readOnly || options.migrate === false) {
+  if (version !== undefined && (options.readOnly || !options.migrate)) {
+    const address = options.url === undefined ? "postgres://…" : withoutPassword(options.url);
     throw new TrunklineError(
       "IO",
-      `The store at ${place} has schema version ${version}, which is older than ${SCHEMA_VERSION}.`,
+      `The store at ${place} has schema version ${version}, and this version of Trunkline needs ${SCHEMA_VERSION}.`,
       {
-        hint: "Migrate it with `trunkline store init postgres://…`. Older gateways cannot use it afterwards.",
-        data: { version },
+        hint: `Migrate it: trunkline store init ${address} (gateways of earlier versions cannot use it afterwards).`,
+        data: { version, needsMigration: true },
       },
     );
   }

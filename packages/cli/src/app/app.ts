@@ -1,5 +1,6 @@
 // The one place that opens things: configuration, hub, store, model and service, each once, on first use, with the same
 // safeguards for every caller. Commands, `serve`, scripts and the agent all work with an App.
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -23,6 +24,7 @@ import { type GuardedPlaces, guardedPlaces, isProjectStore, namedAddress, storeF
 import type { LateGateway } from "./late-gateway.js";
 import type { LiveConfig } from "./live-config.js";
 import type { StoreApproval } from "./project-store.js";
+import { addressFolder, redactAddress, withoutReference } from "./store-address.js";
 
 export interface AppOptions {
   /** The file given with `--mcp`. */
@@ -128,7 +130,7 @@ export class App implements AsyncDisposable {
     const address = await this.storeAddress();
     if (address === undefined) return this.storeFolder;
     const { placeOf } = await import("@trunkline/store-postgres");
-    return placeOf(address);
+    return placeOf(withoutReference(address));
   }
 
   /** Returns the address of the database that holds the store, if it is named, or set in the user's own settings. */
@@ -352,6 +354,8 @@ export class App implements AsyncDisposable {
     });
     // From now on the configuration's secrets are redacted in all output.
     redactor.add(...config.secrets);
+    const { settings } = config;
+    if (settings?.store !== undefined) redactAddress(this.context, settings.store);
     for (const { path, scope, exists } of config.files) {
       const isOpen =
         scope === "project" && exists && config.servers.some(({ file, trusted }) => file === path && !trusted);
@@ -476,14 +480,24 @@ export class App implements AsyncDisposable {
   }
 
   async #openAddress(address: string): Promise<AnyStore> {
-    const { openAddress } = await import("./team-store.js");
-    const { shared, cwd } = this.context;
-    const id = this.#options.storeId;
-    if (shared === undefined) return await openAddress(this.context, address, { id, ...this.guardedPlaces });
-    const { addressFolder } = await import("./team-store.js");
-    const folder = addressFolder(this.context.home, address);
-    const store = await shared.store({ folder, id }, () => openAddress(this.context, address, { id }));
-    return store.from(cwd, this.guardedPlaces);
+    const { loginOf, openLogin } = await import("./team-store.js");
+    const { context } = this;
+    const { storeId: id, config = "ask", checkWithinMs } = this.#options;
+    const isSetting = namedAddress(context, this.#options.store) === undefined;
+    const login = await loginOf(context, address, {
+      mayRun: isSetting,
+      foreignFolders: async () => (await this.config()).foreignFolders ?? [],
+    });
+    const options = { id, mayAsk: config === "ask" && checkWithinMs === undefined };
+    const { shared } = context;
+    if (shared === undefined) return await openLogin(context, login, { ...options, ...this.guardedPlaces });
+    // Who knows another password, or none, does not get the store that someone else has opened.
+    const password = createHash("sha256")
+      .update(login.password ?? "")
+      .digest("hex");
+    const key = { folder: addressFolder(context.home, address), id, password };
+    const store = await shared.store(key, () => openLogin(context, login, options));
+    return store.from(context.cwd, this.guardedPlaces);
   }
 
   /** Throws unless the user created or approved a project's store. */

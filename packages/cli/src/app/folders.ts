@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { isFolderSync, isSensitiveToRead, isWithin, systemCodeOf } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
-import { addressFolder, isStoreAddress } from "./team-store.js";
+import { addressFolder, isStoreAddress } from "./store-address.js";
 
 type World = Pick<CommandContext, "cwd" | "env" | "home">;
 

@@ -1,36 +1,45 @@
-// Stores in a database, for a team.
-import { createHash } from "node:crypto";
-import { join, resolve } from "node:path";
+// Stores in a database, for a team: where the password comes from, and what happens to a schema of an older version.
+import { resolve } from "node:path";
+import { isTrunklineError, printable, TrunklineError } from "@trunkline/core";
 import type { AnyStore } from "@trunkline/store";
-import type { CommandContext } from "../terminal/context.js";
+import { type CommandContext, isAtTerminal } from "../terminal/context.js";
+import type { SecretRules } from "./secret-behind.js";
+import { addressFolder, isStoreAddress, redactAddress, referenceIn, withoutReference } from "./store-address.js";
 
-/** Whether the name of a store is the address of a database, not a folder. */
-export function isStoreAddress(name: string): boolean {
-  return /^postgres(?:ql)?:\/\//i.test(name);
+/** An address to connect to, and the password if it is not in it. */
+export interface Login {
+  readonly url: string;
+  readonly password: string | undefined;
 }
 
-/** Returns the folder for what belongs to a store in a database but stays on this machine, such as unfinished downloads. */
-export function addressFolder(home: string, address: string): string {
-  const digest = createHash("sha256").update(withoutPassword(address)).digest("hex");
-  return join(home, "databases", digest.slice(0, 16));
-}
-
-/** A password that changes must not lead to another folder. */
-function withoutPassword(address: string): string {
-  return address.replace(/^([a-z]+:\/\/[^:/@]*):[^@/]*@/i, "$1@");
-}
-
-/** Keeps the password of an address out of everything that is shown. */
-export function redactAddress({ redactor }: Pick<CommandContext, "redactor">, address: string): void {
-  const password = /^[a-z]+:\/\/[^:/@]*:([^@/]+)@/i.exec(address)?.[1];
-  if (password === undefined) return;
-  redactor.add(password);
-  try {
-    redactor.add(decodeURIComponent(password));
-  } catch (error) {
-    // Not percent-encoded: the password is what is written.
-    if (!(error instanceof URIError)) throw error;
+/**
+ * Finds the password of an address: in it, behind a reference to a secret, in PGPASSWORD or in ~/.pgpass of this client.
+ */
+export async function loginOf(context: CommandContext, address: string, rules: SecretRules): Promise<Login> {
+  redactAddress(context, address);
+  const url = withoutReference(address);
+  const body = referenceIn(address);
+  if (body === undefined) {
+    if (/\$\{[^}]*\}/.test(address)) throw misplacedReference();
+    const { findPassword } = await import("@trunkline/store-postgres");
+    const { password, ignoredFile } = await findPassword(url, { env: context.env, home: context.userHome });
+    if (ignoredFile !== undefined) {
+      context.note(`${printable(ignoredFile)} was not read, because others can read it: chmod 600`, "warning");
+    }
+    if (password !== undefined) context.redactor.add(password);
+    return { url, password };
   }
+  const { secretBehind } = await import("./secret-behind.js");
+  const password = await secretBehind(context, body, rules);
+  if (password === undefined) throw misplacedReference();
+  context.redactor.add(password);
+  return { url, password };
+}
+
+function misplacedReference(): TrunklineError {
+  return new TrunklineError("INVALID_ARGUMENT", "A reference in the address of a store can only be its password.", {
+    hint: "Write postgres://user:${secret:NAME}@host/database, or ${env:NAME} or ${op://vault/item/field} in its place.",
+  });
 }
 
 /** What a store in a database is opened with. */
@@ -38,24 +47,33 @@ export interface AddressOptions {
   readonly id?: string | undefined;
   readonly ownFolders?: readonly string[] | undefined;
   readonly unwritable?: readonly string[] | undefined;
+  /** Whether the user may be asked to migrate the store. */
+  readonly mayAsk?: boolean | undefined;
 }
 
-/** Opens a store in a database. */
-export async function openAddress(
-  context: CommandContext,
-  address: string,
-  options: AddressOptions = {},
-): Promise<AnyStore> {
-  redactAddress(context, address);
+/** Opens a store in a database. A store of an older version is migrated only if the user at the terminal agrees. */
+export async function openLogin(context: CommandContext, login: Login, options: AddressOptions): Promise<AnyStore> {
+  const { mayAsk, ...others } = options;
   const { openPostgresStore } = await import("@trunkline/store-postgres");
-  return await openPostgresStore({
-    ...options,
-    url: address,
-    cwd: context.cwd,
-    folder: addressFolder(context.home, address),
-    logger: context.logger,
-    openEmbedded,
-  });
+  const open = (migrate: boolean) =>
+    openPostgresStore({
+      ...{ ...others, ...login, migrate, openEmbedded },
+      cwd: context.cwd,
+      folder: addressFolder(context.home, login.url),
+      // A store that others use as well outlives this run's streams.
+      logger: context.shared === undefined ? context.logger : undefined,
+    });
+  try {
+    return await open(false);
+  } catch (error) {
+    if (!mayAsk || !isTrunklineError(error) || error.data?.needsMigration !== true || !isAtTerminal(context))
+      throw error;
+    const { askYesNo } = await import("../terminal/questions.js");
+    context.note(error.message);
+    if (!(await askYesNo(context, "Migrate it now? Gateways of earlier versions cannot use it afterwards.")))
+      throw error;
+    return await open(true);
+  }
 }
 
 async function openEmbedded(folder: string): Promise<AnyStore> {
@@ -63,8 +81,8 @@ async function openEmbedded(folder: string): Promise<AnyStore> {
   return await openStore({ path: folder });
 }
 
-/** Opens a store that the user named, of either engine. */
-export async function openNamedStore(context: CommandContext, name: string): Promise<AnyStore> {
-  if (isStoreAddress(name)) return await openAddress(context, name);
+/** Opens a store that the user named on the command line, of either engine. */
+export async function openNamedStore(context: CommandContext, name: string, rules: SecretRules): Promise<AnyStore> {
+  if (isStoreAddress(name)) return await openLogin(context, await loginOf(context, name, rules), { mayAsk: true });
   return await openEmbedded(resolve(context.cwd, name));
 }

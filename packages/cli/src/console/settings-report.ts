@@ -34,7 +34,7 @@ export async function settingsReport(app: App): Promise<SettingsReport> {
     paths: pathsOf(app, config),
     approvals: await approvalsOf(app.context.home),
     surface: preview,
-    storeFolder: app.storeFolder,
+    storeFolder: await app.storePlace(),
   };
 }
 

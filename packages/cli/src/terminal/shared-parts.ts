@@ -4,15 +4,20 @@ import type { Embedder, Redactor } from "@trunkline/core";
 import type { AskThrough, CallRecorder } from "@trunkline/server";
 import type { AnyStore } from "@trunkline/store";
 
+/** Runs with the same key share a store. */
+export interface StoreKey {
+  readonly folder: string;
+  readonly id: string | undefined;
+  /** The digest of the password, for a store in a database. */
+  readonly password?: string;
+}
+
 /** The warm parts of a broker. An App in it borrows them instead of opening its own. */
 export interface SharedParts {
   /** The connections to servers. */
   readonly connections: ConnectionPool;
   /** Returns the store in this folder, opening it if needed. The borrower closes the view that it makes of it. */
-  store(
-    key: { readonly folder: string; readonly id: string | undefined },
-    open: () => Promise<AnyStore>,
-  ): Promise<AnyStore>;
+  store(key: StoreKey, open: () => Promise<AnyStore>): Promise<AnyStore>;
   /** Returns the embedded model, opening it if needed. It stays open. */
   embedder(open: () => Promise<Embedder | undefined>): Promise<Embedder | undefined>;
   /** Lets a person answer the questions of calls in this folder in the console, too. */

@@ -3,7 +3,7 @@
 // which can be that of another client.
 import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
-import type { ConnectionOptions } from "node:tls";
+import { type ConnectionOptions, checkServerIdentity } from "node:tls";
 import { messageOf, TrunklineError } from "@trunkline/core";
 
 export interface PostgresAddress {
@@ -49,7 +49,7 @@ export function parseAddress(url: string): PostgresAddress {
     database: decoded(parsed.pathname.slice(1), "database") || user,
     password: parsed.password === "" ? undefined : decoded(parsed.password, "password"),
     // A socket is on this machine.
-    tls: host.startsWith("/") ? false : tlsOf(parameters),
+    tls: host.startsWith("/") ? false : tlsOf(parameters, host),
     applicationName: parameters.get("application_name") ?? "trunkline",
   };
 }
@@ -71,7 +71,8 @@ export function withoutPassword(url: string): string {
 
 function parseUrl(url: string): URL {
   try {
-    if (isPostgresUrl(url)) return new URL(url);
+    // A user without a host, as in `postgres://ada@/store?host=/run/postgresql`, is not a URL for Node.
+    if (isPostgresUrl(url)) return new URL(url.replace(/^([a-z]+:\/\/[^/?#]*@)(?=[/?#]|$)/i, "$1localhost"));
   } catch {
     // Reported below: the message of URL would repeat a password.
   }
@@ -98,7 +99,7 @@ function portOf(text: string): number {
 }
 
 /** The modes of libpq. Those that would silently go on without encryption are refused. */
-function tlsOf(parameters: URLSearchParams): ConnectionOptions | false {
+function tlsOf(parameters: URLSearchParams, host: string): ConnectionOptions | false {
   const mode = parameters.get("sslmode") ?? "disable";
   const root = parameters.get("sslrootcert");
   const files = {
@@ -118,7 +119,8 @@ function tlsOf(parameters: URLSearchParams): ConnectionOptions | false {
     case "verify-ca":
       return chainOnly(files);
     case "verify-full":
-      return files;
+      // Of an IP address, pg does not tell Node which host it is, and Node would expect a certificate for localhost.
+      return { ...files, checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate) };
     default:
       throw invalid(
         `has sslmode=${mode}, which is not supported`,

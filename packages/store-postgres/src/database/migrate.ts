@@ -25,17 +25,22 @@ async function versionIn(connection: DriverConnection): Promise<number | undefin
   return (rows as { version: number }[])[0]?.version;
 }
 
-/** Creates the schema, or migrates an older one. Returns the version that was there. */
-export async function migrate(database: Database, to = SCHEMA_VERSION): Promise<number | undefined> {
-  const { driver } = database;
+/**
+ * Creates the schema, or migrates an older one, in one transaction. Returns the version that was there. Tests pass other
+ * migrations.
+ */
+export async function migrate(
+  { driver }: Database,
+  migrations: readonly string[] = MIGRATIONS,
+): Promise<number | undefined> {
   try {
     return await driver.use(async (connection) => {
       await connection.exec("BEGIN");
       try {
         await connection.exec(`SELECT pg_advisory_xact_lock(${LOCKS.migrate})`);
         const before = await versionIn(connection);
-        requireReadable(before, driver);
-        await applyMigrations(connection, before ?? 0, to);
+        requireReadable(before, driver, migrations.length);
+        await applyMigrations(connection, before ?? 0, migrations);
         await connection.exec("COMMIT");
         return before;
       } catch (error) {
@@ -48,7 +53,11 @@ export async function migrate(database: Database, to = SCHEMA_VERSION): Promise<
   }
 }
 
-async function applyMigrations(connection: DriverConnection, from: number, to: number): Promise<void> {
+async function applyMigrations(
+  connection: DriverConnection,
+  from: number,
+  migrations: readonly string[],
+): Promise<void> {
   if (from === 0) {
     await connection.exec(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
     await connection.exec("CREATE EXTENSION IF NOT EXISTS pg_trgm");
@@ -60,9 +69,9 @@ async function applyMigrations(connection: DriverConnection, from: number, to: n
   }
   const path = [SCHEMA, ...(await extensionSchemas(connection))].map((name) => `"${name}"`).join(", ");
   await connection.exec(`SET LOCAL search_path TO ${path}`);
-  for (let version = from; version < to; version++) {
-    await connection.exec(MIGRATIONS[version] as string);
-    await connection.exec(`UPDATE ${SCHEMA}.schema_version SET version = ${version + 1}`);
+  for (const [at, migration] of migrations.slice(from).entries()) {
+    await connection.exec(migration);
+    await connection.exec(`UPDATE ${SCHEMA}.schema_version SET version = ${from + at + 1}`);
   }
 }
 
@@ -90,11 +99,15 @@ export async function extensionSchemas(connection: DriverConnection): Promise<st
 }
 
 /** Throws for a schema of a newer version. */
-export function requireReadable(version: number | undefined, { place }: Pick<Driver, "place">): void {
-  if (version === undefined || version <= SCHEMA_VERSION) return;
+export function requireReadable(
+  version: number | undefined,
+  { place }: Pick<Driver, "place">,
+  known = SCHEMA_VERSION,
+): void {
+  if (version === undefined || version <= known) return;
   throw new TrunklineError(
     "IO",
-    `The store at ${place} has schema version ${version}; this version of Trunkline knows versions up to ${SCHEMA_VERSION}.`,
+    `The store at ${place} has schema version ${version}; this version of Trunkline knows versions up to ${known}.`,
     { hint: "Update Trunkline, or choose another store with --store.", data: { version } },
   );
 }

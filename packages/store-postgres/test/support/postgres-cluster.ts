@@ -1,6 +1,16 @@
 // A real server for tests: a cluster in a temporary folder, from the installed binaries, on a socket in that folder.
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +22,13 @@ export interface PostgresCluster extends AsyncDisposable {
   run(sql: string, database?: string): string;
   stop(mode?: "fast" | "immediate"): void;
   start(): void;
+  /** The statements that make the store of a database again. */
+  dump(database: string): string;
+  /** Creates a database from a dump of a store, and returns its address. */
+  load(dump: string): string;
+  /** The folder of the server, for certificates and rules, which {@link reload} reads. */
+  readonly data: string;
+  reload(): void;
   /** Stops all processes of the server as SIGSTOP does: it answers nothing, but its connections stay open. */
   freeze(): void;
   thaw(): void;
@@ -75,20 +92,33 @@ export async function startPostgres(binaries: string): Promise<PostgresCluster> 
   start();
   let databases = 0;
   const psql = (sql: string, database = "postgres") =>
-    run("psql", ["-h", "127.0.0.1", "-p", String(port), "-U", "postgres", "-d", database, "-qtA", "-c", sql]);
+    run("psql", ["-h", folder, "-p", String(port), "-U", "postgres", "-d", database, "-qtA", "-c", sql]);
   const signalAll = (signal: "SIGSTOP" | "SIGCONT") => {
     const leader = Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
     const all = [leader, ...childrenOf(leader)];
     for (const pid of signal === "SIGSTOP" ? all : all.reverse()) process.kill(pid, signal);
   };
+  const createDatabase = () => {
+    const name = `store_${++databases}`;
+    psql(`CREATE DATABASE ${name}`);
+    return `postgres://postgres@127.0.0.1:${port}/${name}`;
+  };
+  const at = (database: string) => ["-h", folder, "-p", String(port), "-U", "postgres", "-d", database];
   return {
+    data,
+    reload: () => void run("pg_ctl", ["-D", data, "reload"]),
+    dump: (database) => run("pg_dump", [...at(database), "--schema=trunkline", "--no-owner", "--no-privileges"]),
+    load: (dump) => {
+      const url = createDatabase();
+      const file = join(folder, `${databaseOf(url)}.sql`);
+      // A dump of a schema leaves out what it needs from others.
+      writeFileSync(file, `CREATE EXTENSION pg_trgm;\n${dump}`, { mode: 0o644 });
+      run("psql", [...at(databaseOf(url)), "-q", "-v", "ON_ERROR_STOP=1", "-f", file]);
+      return url;
+    },
+    createDatabase,
     freeze: () => signalAll("SIGSTOP"),
     thaw: () => signalAll("SIGCONT"),
-    createDatabase() {
-      const name = `store_${++databases}`;
-      psql(`CREATE DATABASE ${name}`);
-      return `postgres://postgres@127.0.0.1:${port}/${name}`;
-    },
     run: psql,
     start,
     stop,

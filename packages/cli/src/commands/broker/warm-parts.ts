@@ -5,7 +5,7 @@ import type { AskThrough, CallRecorder } from "@trunkline/server";
 import type { AnyStore } from "@trunkline/store";
 import { CallRecordings } from "../../console/call-recordings.js";
 import { QuestionBoard } from "../../console/question-board.js";
-import type { ConsolePerson, SharedParts } from "../../terminal/shared-parts.js";
+import type { ConsolePerson, SharedParts, StoreKey } from "../../terminal/shared-parts.js";
 
 /** The parts of one broker, each opened once. */
 export class WarmParts implements SharedParts {
@@ -29,7 +29,7 @@ export class WarmParts implements SharedParts {
   }
 
   store(
-    key: { readonly folder: string; readonly id: string | undefined },
+    key: StoreKey,
     open: () => Promise<AnyStore>,
   ): Promise<AnyStore> {
     const text = JSON.stringify(key);

@@ -36,7 +36,7 @@ export async function welcome(app: App, { url, localUrl, isAuto, token }: Listen
 
   tools      ${shownNames(tools.map(({ name }) => printable(String(name))))}: ${quantity(tokens, "token")} for the model${clients}
   servers    ${enabled.length === 0 ? "none; add some with `trunkline servers add` or `trunkline import`" : shownNames(enabled)}
-  store      ${app.storeFolder}
+  store      ${printable(await app.storePlace())}
   for agents ${JSON.stringify(entry)}${token?.place === undefined ? "" : `\n  <token>    in ${token.place}; \`serve --http --show-token\` prints it`}
   try it     ${tryLine(localUrl, token?.inShell)}
 

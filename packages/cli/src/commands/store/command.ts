@@ -127,7 +127,7 @@ function registerDatabases(store: Command, { context, setExitCode }: Pick<Cli, "
   const init = store
     .command("init")
     .description("create a store in a PostgreSQL database, or migrate an older one")
-    .argument("<address>", "postgres://user@host/database; the password may also come from PGPASSWORD or ~/.pgpass");
+    .argument("<address>", "postgres://user@host/database; the password may also come from PGPASSWORD, ~/.pgpass or ${secret:NAME}");
   withJson(init).action(async (address: string) => {
     setExitCode(await (await import("./copying.js")).initStore(context, address, init.opts()));
   });

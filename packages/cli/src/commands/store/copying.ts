@@ -1,8 +1,11 @@
 // Stores in a database: `init` creates one, `copy` moves a store between engines.
 import { printable, TrunklineError } from "@trunkline/core";
 import { copyStore } from "@trunkline/store";
+import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
-import { isStoreAddress, openNamedStore, redactAddress } from "../../app/team-store.js";
+import type { SecretRules } from "../../app/secret-behind.js";
+import { isStoreAddress } from "../../app/store-address.js";
+import { loginOf, openNamedStore } from "../../app/team-store.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, shownBytes, wantsJson } from "../../terminal/output.js";
 import { progressLineFor } from "../../terminal/progress-line.js";
@@ -14,10 +17,10 @@ export async function initStore(
   options: { json?: boolean },
 ): Promise<number> {
   requireAddress(address);
-  redactAddress(context, address);
+  const login = await loginOf(context, address, rulesOf(context));
   const { initPostgresStore, placeOf } = await import("@trunkline/store-postgres");
-  const { from, to } = await initPostgresStore(address, context.logger);
-  const place = printable(placeOf(address));
+  const { from, to } = await initPostgresStore({ ...login, logger: context.logger });
+  const place = printable(placeOf(login.url));
   if (wantsJson(options)) outJson(context, { database: place, from: from ?? null, to });
   else if (from === undefined) context.out(`created a store in ${place}`);
   else
@@ -25,6 +28,11 @@ export async function initStore(
       from === to ? `${place} has a store already` : `migrated the store in ${place} from version ${from} to ${to}`,
     );
   return EXIT.success;
+}
+
+function rulesOf(context: CommandContext): SecretRules {
+  const config = () => openApp(context, { config: "own" }).config();
+  return { mayRun: false, foreignFolders: async () => (await config()).foreignFolders ?? [] };
 }
 
 function requireAddress(address: string): void {
@@ -43,8 +51,8 @@ export async function copy(
   { from, to }: { from: string; to: string },
   options: { json?: boolean },
 ): Promise<number> {
-  await using source = await openNamedStore(context, from);
-  await using target = await openNamedStore(context, to);
+  await using source = await openNamedStore(context, from, rulesOf(context));
+  await using target = await openNamedStore(context, to, rulesOf(context));
   const line = progressLineFor(context);
   const result = await copyStore(source, target, {
     signal: context.signal,

@@ -1,6 +1,6 @@
 import { Redactor } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
-import { addressFolder, isStoreAddress, redactAddress } from "../../src/app/team-store.js";
+import { addressFolder, isStoreAddress, redactAddress } from "../../src/app/store-address.js";
 
 describe("a store that is named by an address", () => {
   it("is told from a folder by its scheme", () => {
