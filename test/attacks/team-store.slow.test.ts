@@ -1,6 +1,6 @@
 // A store in a database: its password stays secret, and a project cannot choose the database.
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -65,6 +65,22 @@ describe("a store in a database", () => {
     expect(code).not.toBe(0);
     expect(stderr).toContain("you said");
     expect(stdout + stderr).not.toContain(PASSWORD);
+  });
+
+  it.skipIf(process.platform !== "linux")("does not show the password in the words of its process", async () => {
+    using place = new Place({});
+    // A server that never answers.
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { port } = silent.address() as AddressInfo;
+    const connected = once(silent, "connection");
+    const running = place.startProcess(["store", `--store=postgres://ada:${PASSWORD}@127.0.0.1:${port}/db`, "list"]);
+    await connected;
+    expect(readFileSync(`/proc/${running.pid}/cmdline`, "utf8")).not.toContain(PASSWORD);
+    const ended = once(running, "close");
+    running.kill("SIGKILL");
+    await ended;
+    silent.close();
   });
 
   it("is not chosen by a project, only by the user's own settings", async () => {
