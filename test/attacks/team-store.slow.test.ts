@@ -57,11 +57,14 @@ describe("a store in a database", () => {
     expect(stdout + stderr).not.toContain(PASSWORD);
   });
 
-  it("does not show its password if the server repeats it", async () => {
+  it.each([
+    ["of its address", `ada:${PASSWORD}`, {}],
+    ["in PGPASSWORD", "ada", { PGPASSWORD: PASSWORD }],
+  ])("does not show the password %s if the server repeats it", async (_, user, env) => {
     using place = new Place({});
     await using server = await startParrot();
-    const address = `postgres://ada:${PASSWORD}@127.0.0.1:${server.port}/db`;
-    const { code, stdout, stderr } = await place.run(["store", "--store", address, "list"]);
+    const address = `postgres://${user}@127.0.0.1:${server.port}/db`;
+    const { code, stdout, stderr } = await place.run(["store", "--store", address, "list"], { env });
     expect(code).not.toBe(0);
     expect(stderr).toContain("you said");
     expect(stdout + stderr).not.toContain(PASSWORD);
