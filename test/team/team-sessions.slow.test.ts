@@ -52,6 +52,23 @@ describe.skipIf(binaries === undefined)("several gateways on one store", () => {
     expect(told).toHaveLength(3);
   });
 
+  it("continue each other's cursors, and know each other's hashes", async () => {
+    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    for (const name of ["p1.md", "p2.md", "p3.md"]) {
+      await a.store.add({ content: `pelicans of ${name}`, name, collection: "birds" });
+    }
+    const birds = { collection: "birds", limit: 2 };
+    const listed = await a.store.list({ ...birds, sortBy: "name" });
+    const [cursor = ""] = [listed.cursor];
+    expect(await b.store.list({ ...birds, sortBy: "name", cursor })).toMatchObject({ documents: [{ path: "p3.md" }] });
+    const query = { ...birds, query: "pelicans", type: "keyword" } as const;
+    const found = await a.store.search(query);
+    const rest = await b.store.search({ ...query, cursor: found.cursor ?? "" });
+    expect([...found.results, ...rest.results].map(({ path }) => path).sort()).toEqual(["p1.md", "p2.md", "p3.md"]);
+    const hash = await a.store.put(new TextEncoder().encode("by hash"));
+    expect(await b.store.has(hash)).toBe(true);
+  });
+
   it("let a call that waits for an answer end at another gateway while they stop", async () => {
     const stopping = { graceMs: 60_000 };
     const [a, b] = await Promise.all([startGateway(database, "a", stopping), startGateway(database, "b")]);

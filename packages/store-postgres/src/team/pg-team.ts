@@ -171,9 +171,11 @@ class PostgresGateway implements Gateway {
 
   /** Takes the name on a new connection. Its lock is released when the connection ends. */
   async #take(connection: DriverConnection): Promise<void> {
-    // A machine that vanished must not keep its name for hours. Connections through a socket file ignore this.
+    // A machine that vanished must not keep its name for hours. Connections through a socket file ignore this. And the
+    // connection is meant to be idle.
     await connection.exec(
-      "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3",
+      `SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+       SET idle_session_timeout = 0`,
     );
     const lock = lockOf(this.name);
     const { rows } = await connection.query("SELECT pg_try_advisory_lock($1::bigint) AS taken", [lock]);
