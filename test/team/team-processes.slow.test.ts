@@ -7,6 +7,7 @@ import {
   type Message,
   modernHeaders,
   post,
+  read,
   Session,
   StreamReader,
 } from "../../packages/server/test/endpoints/http-client.js";
@@ -17,7 +18,7 @@ import {
 } from "../../packages/store-postgres/test/support/postgres-cluster.js";
 import { outcomeOf, Place, seen } from "../e2e/command.js";
 import { testServer } from "../e2e/server-entries.js";
-import { accept, call, createStore, task } from "./team-support.js";
+import { accept, call, capabilities, createStore, task } from "./team-support.js";
 
 const binaries = postgresBinaries();
 
@@ -71,6 +72,42 @@ describe.skipIf(binaries === undefined)("trunkline serve --http, several times o
     expect(gone.error).toMatchObject({ message: expect.stringContaining("is gone"), data: { retryable: true } });
     const repeated = (await ask(b.url)).result;
     expect(repeated).toMatchObject({ resultType: "input_required" });
+  });
+
+  it("ends a call that a client waits for at another gateway when its own one is killed", async () => {
+    const [a, b] = await Promise.all([serve("a"), serve("b")]);
+    const operations = [
+      { op: "asking.ask_form", params: {} },
+      { op: "slow.wait", params: { ms: 600_000 } },
+    ];
+    const start = (url: string, more: object = {}) => {
+      const meta = envelope(capabilities, { progressToken: 1 });
+      const params = { name: "execute", arguments: { operations }, ...more, _meta: meta };
+      const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+      return post(url, request, modernHeaders("tools/call", params));
+    };
+    const asked = (await read(await start(a.url))).last.result;
+    const answered = { requestState: asked.requestState, inputResponses: answers(asked) };
+    const stream = new StreamReader(await start(b.url, answered));
+    expect(await stream.next()).toMatchObject({ method: "notifications/progress" });
+    await a.kill("SIGKILL");
+    let last: Message = await stream.next();
+    while (last?.method === "notifications/progress") last = await stream.next();
+    expect(last.error).toMatchObject({ data: { reason: "requestState", retryable: true } });
+  });
+
+  it("does not run a batch again whose gateway was killed", async () => {
+    const [a, b] = await Promise.all([serve("a"), serve("b")]);
+    const operations = [{ op: "slow.wait", params: { ms: 600_000 } }];
+    const args = { operations, idempotency_key: "killed" };
+    const params = { name: "execute", arguments: args, _meta: envelope(capabilities, { progressToken: 1 }) };
+    const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+    const running = new StreamReader(await post(a.url, request, modernHeaders("tools/call", params)));
+    expect(await running.next()).toMatchObject({ method: "notifications/progress" });
+    const waiting = call(b.url, "execute", args);
+    await a.kill("SIGKILL");
+    expect(JSON.stringify((await waiting).result)).toContain("its outcome is unknown");
+    await running.next().catch(() => undefined);
   });
 
   it("runs tasks that are polled and cancelled at another, and keeps their results over a restart", async () => {

@@ -50,6 +50,7 @@ export class Exchanges {
   #handler: GatewayHandler | undefined;
   #timer: NodeJS.Timeout | undefined;
   #lastLook = performance.now();
+  #looking: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(options: { mailbox: Mailbox; states: GatewayStates; logger: Logger }) {
@@ -132,7 +133,14 @@ export class Exchanges {
   }
 
   /** Looks at the other sides of all open exchanges. Never rejects. */
-  async look(): Promise<void> {
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
     const peers = new Set([
       ...[...this.#asked.values()].map(({ to }) => to),
       ...[...this.#served.values()].map(({ sender }) => sender),

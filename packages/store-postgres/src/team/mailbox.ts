@@ -100,7 +100,12 @@ export class Mailbox {
     for (const { id, ...message } of rows) {
       if (this.#received.has(id)) continue;
       this.#received.add(id);
-      this.#receive(message);
+      try {
+        this.#receive(message);
+      } catch (error) {
+        // One message must not keep the others from being read.
+        this.#logger.error("a message of another gateway could not be handled", { error });
+      }
     }
     const ids = rows.map(({ id }) => id);
     await this.#sql.rows("DELETE FROM @gateway_messages WHERE id = ANY($1::bigint[])", ids);

@@ -176,7 +176,9 @@ async function serveHttp(given: CommandContext, options: ServeOptions): Promise<
   try {
     const { welcome } = await import("./welcome.js");
     const token = await shownToken(context, { principals, environmentToken, isTokenShown });
-    context.note(await welcome(app, { url, localUrl, isAuto: options.surface === "auto", token }));
+    context.note(
+      await welcome(app, { url, localUrl, gateway: gateway?.name, isAuto: options.surface === "auto", token }),
+    );
     // Shown once, to the person who starts the server, and never in a log.
     if (principals !== undefined) redactor.add(principals.token);
     await new Promise<void>((resolve) => {

@@ -13,6 +13,8 @@ export interface Listening {
   readonly url: string;
   /** For this machine. */
   readonly localUrl: string;
+  /** The name of this gateway, if it shares its store with others. */
+  readonly gateway: string | undefined;
   /** Whether each client may see other tools. */
   readonly isAuto: boolean;
   /**
@@ -22,7 +24,7 @@ export interface Listening {
   readonly token: { readonly value: string; readonly inShell: string; readonly place?: string } | undefined;
 }
 
-export async function welcome(app: App, { url, localUrl, isAuto, token }: Listening): Promise<string> {
+export async function welcome(app: App, { url, localUrl, gateway, isAuto, token }: Listening): Promise<string> {
   const service = await app.service();
   const listed = await service.handle("tools/list", {}, await app.exchange("trunkline", { trusted: true }));
   const tools = Array.isArray(listed.tools) ? listed.tools.filter(isRecord) : [];
@@ -36,7 +38,7 @@ export async function welcome(app: App, { url, localUrl, isAuto, token }: Listen
 
   tools      ${shownNames(tools.map(({ name }) => printable(String(name))))}: ${quantity(tokens, "token")} for the model${clients}
   servers    ${enabled.length === 0 ? "none; add some with `trunkline servers add` or `trunkline import`" : shownNames(enabled)}
-  store      ${printable(await app.storePlace())}
+  store      ${printable(await app.storePlace())}${gateway === undefined ? "" : `, as gateway ${gateway}`}
   for agents ${JSON.stringify(entry)}${token?.place === undefined ? "" : `\n  <token>    in ${token.place}; \`serve --http --show-token\` prints it`}
   try it     ${tryLine(localUrl, token?.inShell)}
 
