@@ -167,6 +167,20 @@ describe.skipIf(binaries === undefined)("trunkline serve --http, several times o
     expect(late.error).toMatchObject({ message: expect.stringContaining("is gone"), data: { retryable: true } });
   });
 
+  it("starts without its database, serves upstream tools, and joins the others when it is back", async () => {
+    const b = await serve("b");
+    cluster.stop();
+    const a = await serve("a");
+    expect((await call(a.url, "mcp__tasking__plain")).result).toMatchObject({ resultType: "complete" });
+    expect((await fetch(new URL("/readyz", a.url))).status).toBe(503);
+    const asked = (await ask(a.url)).result;
+    cluster.start();
+    const more = { requestState: asked.requestState, inputResponses: answers(asked) };
+    // Both gateways need a moment to connect again.
+    await expect.poll(async () => (await ask(b.url, more)).result?.resultType).toBe("complete");
+    await expect.poll(async () => (await fetch(new URL("/readyz", a.url))).status).toBe(200);
+  });
+
   it("refuses a name that a living gateway has, and a name for a store in a folder", async () => {
     await serve("a");
     const again = ["serve", "--http", "--port", "0", "--no-token", "--gateway", "a"];
