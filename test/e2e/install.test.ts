@@ -161,6 +161,28 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(list.stderr).toMatch(reason);
   });
 
+  it.each([
+    [
+      '{ "mcp": { "allowed": ["docs"] } }',
+      /starts only the servers in "mcp\.allowed" of .*settings\.json: add "trunkline"/,
+    ],
+    [
+      '{ "mcp": { "excluded": ["trunkline"] } }',
+      /does not start the servers in "mcp\.excluded" of .*: remove "trunkline"/,
+    ],
+    ['{ "mcp": { "allowed": ["trunkline"] } }', undefined],
+    ['{ "mcp": 7 }', undefined],
+  ])("warns if a list keeps Gemini CLI from starting it: %s", async (text, warning) => {
+    using place = new Place();
+    write(place, ".gemini/settings.json", text);
+    for (const args of [["install", "gemini", "--dry-run"], ["setup"]]) {
+      const { code, stderr } = await place.run(args);
+      expect(code).toBe(0);
+      if (warning === undefined) expect(stderr).not.toContain("warning");
+      else expect(stderr).toMatch(warning);
+    }
+  });
+
   it("rejects a TOML file with a value in place of the table", async () => {
     using place = new Place();
     const path = write(place, ".codex/config.toml", 'mcp_servers = "none"\n');

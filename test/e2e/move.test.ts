@@ -77,6 +77,18 @@ describe.runIf(onLinux)("trunkline import --move", () => {
     });
   });
 
+  it("explains what is not shown, and says before it moves that comments are lost", async () => {
+    using place = new Place();
+    const entry = '"docs": { "command": "docs-mcp", /* ask Bob */ "args": [] } // last';
+    writeHome(place, ".cursor/mcp.json", `{\n  // mine\n  "zoom": 3,\n  "mcpServers": {\n    ${entry}\n  }\n}\n`);
+    const { stdout, stderr } = await place.run(["import", "--move", "--dry-run"]);
+    expect(stdout).toContain('"zoom": "…"');
+    expect(stdout).toContain("\n… stands for values and comments that are not shown.\n");
+    expect(stderr).toContain(
+      "mcp.json: 2 comments in the moved entries are lost; the backup has the file as it is now.",
+    );
+  });
+
   it("needs --yes without a terminal", async () => {
     using place = new Place();
     const path = writeHome(place, ".cursor/mcp.json", CURSOR);
@@ -527,6 +539,20 @@ describe.runIf(onLinux)("trunkline uninstall --restore", () => {
     expect([code, readFileSync(path, "utf8")]).toEqual([0, expect.not.stringContaining("trunkline")]);
     if (what === "a file") expect(stderr).toContain("--restore` brings them back");
   });
+
+  it.each(MOVABLE)(
+    "restores the file of %s byte for byte after a plain uninstall, too",
+    async (program, file, text) => {
+      using place = new Place();
+      const path = writeHome(place, file, text);
+      await place.run(["import", program, "--move", "--yes"]);
+      expect((await place.run(["uninstall", program, "--yes"])).code).toBe(0);
+      expect(readFileSync(path, "utf8")).not.toBe(text);
+      expect((await place.run(["uninstall", "--restore", "--yes"])).code).toBe(0);
+      expect(readFileSync(path, "utf8")).toBe(text);
+      expect(backupsOf(place)).toEqual([]);
+    },
+  );
 
   it("is pointed out by a plain uninstall", async () => {
     using place = new Place();

@@ -29,6 +29,8 @@ export interface RestoreStep {
   /** The bytes that the file has now, and will have; undefined if it does not exist. */
   readonly now: Buffer | undefined;
   readonly next: Buffer | undefined;
+  /** Whether the current bytes are lost, and worth a copy. */
+  readonly isEdited?: boolean;
   /** The names that are done with, in one of our own files. */
   readonly settled: readonly string[];
 }
@@ -85,7 +87,7 @@ export async function planRestore(context: CommandContext, options: RestoreOptio
   );
 }
 
-type Restored = Pick<RestoreStep, "outcome" | "next"> & Partial<Pick<RestoreStep, "notes" | "settled">>;
+type Restored = Pick<RestoreStep, "outcome" | "next"> & Partial<Pick<RestoreStep, "notes" | "settled" | "isEdited">>;
 
 /**
  * Carries out the steps, unless a file has changed since they were planned. Each one is recorded, so a second run
@@ -121,12 +123,11 @@ export async function applyRestore(planned: readonly RestoreStep[]): Promise<str
 
 /** Restores a file. Returns where a version of it is that would be lost with the backup. */
 async function restoring(step: RestoreStep, count: number, all: number): Promise<string | undefined> {
-  const { backup, file, outcome, now, next } = step;
+  const { backup, file, outcome, now, next, isEdited = false } = step;
   const progress = `${count} of ${quantity(all, "file")} ${count === 1 ? "is" : "are"} restored.`;
   try {
     if (!isSame(await bytesOf(file.target), now)) throw changedMeanwhile(file.path, progress);
-    const isEdited = outcome === "exact" && now !== undefined && hashOf(now) !== file.after;
-    const edited = isEdited ? await keepEdited(backup, file, now) : undefined;
+    const edited = isEdited && now !== undefined ? await keepEdited(backup, file, now) : undefined;
     if (outcome !== "there") await writeBack(file, { outcome, next });
     if (edited !== undefined) return edited;
     return file.copy !== undefined && (next === undefined || hashOf(next) !== file.before) ? backup.folder : undefined;
@@ -154,10 +155,10 @@ interface Current {
 function restoredProgram(backup: Backup, file: MovedFile, { now, force }: Current & { force: boolean }): Restored {
   const before = file.existed ? savedBytes(backup, file) : undefined;
   if (before === undefined ? now === undefined : now?.equals(before)) return { outcome: "there", next: now };
-  const isOurs = now !== undefined && hashOf(now) === file.after;
+  const isOurs = now !== undefined && (hashOf(now) === file.after || isUninstalled(file, now, before));
   if (isOurs || force) {
     const notes = isOurs ? [] : ["it was edited since; --force replaces the edits"];
-    return { outcome: "exact", next: before, notes };
+    return { outcome: "exact", next: before, notes, isEdited: !isOurs };
   }
   const left = (why: string): Restored => ({
     outcome: "left",
@@ -170,6 +171,20 @@ function restoredProgram(backup: Backup, file: MovedFile, { now, force }: Curren
   } catch (error) {
     if (!(error instanceof TrunklineError)) throw error;
     return left(`it was edited since, and ${error.message.replace(/\.$/, "")}`);
+  }
+}
+
+/** Whether `uninstall` has taken Trunkline out of the file since, and nothing else has changed. */
+function isUninstalled(file: MovedFile, now: Buffer, before: Buffer | undefined): boolean {
+  if (file.added === undefined || before === undefined) return false;
+  const place = (path: readonly string[]): EntryPlace => ({ format: file.format, path });
+  try {
+    const rest = file.removed.reduce((text, at) => withoutEntry(text, place(at)), before.toString("utf8"));
+    const added = place(file.added);
+    return [rest, withoutEntry(withEntry(rest, added, { command: "trunkline" }), added)].includes(now.toString("utf8"));
+  } catch (error) {
+    if (error instanceof TrunklineError) return false;
+    throw error;
   }
 }
 

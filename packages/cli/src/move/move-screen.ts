@@ -13,23 +13,27 @@ const MAX_LINE = 300;
 
 /** Prints the diff of every file that would change, without secrets. */
 export function showDiffs(context: CommandContext, own: readonly OwnChange[], changes: readonly FileChange[]): void {
+  let isMasked = false;
   for (const { target, before, after, edits } of own) {
     const tables = [["mcpServers"], ["servers"], ["metadata", "mcp"]];
     // Our own file can be YAML, in which secrets are not found.
     if (!isJson(after)) showEntries(context, target.path, edits);
     else
-      showDiff(context, {
-        path: target.path,
-        before: before?.toString("utf8"),
-        after,
-        format: "json",
-        tables,
-        isOwn: true,
-      });
+      isMasked =
+        showDiff(context, {
+          path: target.path,
+          before: before?.toString("utf8"),
+          after,
+          format: "json",
+          tables,
+          isOwn: true,
+        }) || isMasked;
   }
   for (const { path, before, after, program } of changes) {
-    showDiff(context, { path, before, after, format: program.format, tables: tablesOf(program) });
+    isMasked =
+      showDiff(context, { path, before, after, format: program.format, tables: tablesOf(program) }) || isMasked;
   }
+  if (isMasked) context.out("… stands for values and comments that are not shown.\n");
 }
 
 /** Shows what is written to a file without showing the file. */
@@ -62,20 +66,21 @@ interface ShownFile {
   readonly isOwn?: boolean;
 }
 
-function showDiff({ outPainted, palette }: CommandContext, file: ShownFile): void {
+/** Returns whether something in it is not shown. */
+function showDiff({ outPainted, palette }: CommandContext, file: ShownFile): boolean {
   const { path, before, after, format, tables, isOwn = false } = file;
   const shown = (text: string) => maskedText(text, { format, tables }).replaceAll("\r\n", "\n");
   const name = printable(path);
   const from = before === undefined ? "/dev/null" : name;
-  for (const line of unifiedDiff(shown(before ?? ""), shown(after), { from, to: name })
-    .trimEnd()
-    .split("\n")) {
+  const diff = unifiedDiff(shown(before ?? ""), shown(after), { from, to: name }).trimEnd();
+  for (const line of diff.split("\n")) {
     const isCut = line.length > MAX_LINE && !(isOwn && line.startsWith("+"));
     const clean = printableLines(isCut ? `${line.slice(0, MAX_LINE)}…` : line);
     const isHead = /^(?:---|\+\+\+) /.test(line);
     outPainted(isHead ? palette.heading(clean) : colourOf(line, palette)(clean));
   }
   outPainted("");
+  return diff.includes("…");
 }
 
 function colourOf(line: string, { error, success, accent }: CommandContext["palette"]): (text: string) => string {

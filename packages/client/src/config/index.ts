@@ -33,7 +33,7 @@ export { jsonFault } from "./json-fault.js";
 export { literalText } from "./literal-text.js";
 export { type LoadConfigOptions, loadConfig } from "./load.js";
 export type { ConfigFile, ConfigScope, LoadedConfig, ServerDefinition } from "./loaded-config.js";
-export { maskedText } from "./masked-text.js";
+export { countComments, maskedText } from "./masked-text.js";
 export { ConfigMemory } from "./memory.js";
 export { verdictOn } from "./policy.js";
 export {

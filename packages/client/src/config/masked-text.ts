@@ -38,6 +38,13 @@ export function maskedText(text: string, { format, tables }: MaskOptions): strin
   return shown + bare.slice(done);
 }
 
+/** Returns how many comments a configuration file has. */
+export function countComments(text: string, format: MaskOptions["format"]): number {
+  const bare = text.replace(/^\uFEFF/, "");
+  const tokens = format === "json" ? jsonTokens(bare) : tomlTokens(bare);
+  return tokens.filter(({ kind }) => kind === "comment").length;
+}
+
 /** `field`: a field of a server's entry, or an item of its list. `nested`: below one, such as a variable in `env`. */
 type Place = "outside" | "field" | "nested";
 

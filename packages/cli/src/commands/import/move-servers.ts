@@ -1,7 +1,9 @@
 // `import --move`: other programs' servers come to Trunkline, and Trunkline takes their place there.
+import { countComments } from "@trunkline/client/config";
 import { printable, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
+import { allowListNote } from "../../install/allow-list.js";
 import {
   keepInKeychain,
   literalNote,
@@ -96,6 +98,15 @@ export function* describeNotes({ copies, changes }: MovePlan, workspaceFolder: s
     for (const { server } of servers)
       for (const note of notesOf({ ...plan, server }, workspaceFolder))
         yield `note: ${printable(server.name)}: ${printable(note)}`;
+  }
+  for (const { path, before = "", after, program } of changes) {
+    const block = allowListNote(program, path, after);
+    if (block !== undefined) yield `warning: ${block}`;
+    const lost = countComments(before, program.format) - countComments(after, program.format);
+    if (lost <= 0) continue;
+    const what =
+      lost === 1 ? "1 comment in the moved entries is lost" : `${lost} comments in the moved entries are lost`;
+    yield `note: ${printable(path)}: ${what}; the backup has the file as it is now.`;
   }
   if (changes.some(({ scope }) => scope === "project"))
     yield "note: everyone who shares these files through git will need Trunkline.";

@@ -2,7 +2,7 @@
 import { isTrunklineError, printable, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { EXIT } from "../../app/exit-codes.js";
 import { agentProgram } from "../../install/agent-programs.js";
-import { listBackups, removePartial } from "../../move/move-backup.js";
+import { listBackups, type MovedFile, removePartial } from "../../move/move-backup.js";
 import { applyRestore, planRestore, type RestoreStep } from "../../move/move-restore.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { reporting } from "../../terminal/json-output.js";
@@ -78,17 +78,26 @@ function describeStep({ file, outcome, next, notes }: RestoreStep): string[] {
   return [`${printable(file.path)}: ${what}`, ...notes.map((note) => `  ${printable(note)}`)];
 }
 
-/** Says how to get the servers of a program back, if they were moved. A damaged backup counts as none. */
+/** Says how to get the servers of a program back, if they were moved. */
 export function restoreHint(context: CommandContext, { id, path }: { id: string; path: string }): string | undefined {
+  return isMoved(context, path, (file) => file.removed.length > 0)
+    ? `Its servers were moved to Trunkline: \`trunkline uninstall ${id} --restore\` brings them back.`
+    : undefined;
+}
+
+/** Whether a file existed before servers were moved out of it. */
+export function wasThereBeforeMove(context: CommandContext, path: string): boolean {
+  return isMoved(context, path, ({ existed }) => existed);
+}
+
+/** Whether a move that was not undone changed such a file. A damaged backup counts as none. */
+function isMoved(context: CommandContext, path: string, isSuch: (file: MovedFile) => boolean): boolean {
   try {
-    const isMoved = listBackups(context).some(({ files }) =>
-      files.some((file) => file.path === path && !file.restored && file.removed.length > 0),
+    return listBackups(context).some(({ files }) =>
+      files.some((file) => file.path === path && !file.restored && isSuch(file)),
     );
-    return isMoved
-      ? `Its servers were moved to Trunkline: \`trunkline uninstall ${id} --restore\` brings them back.`
-      : undefined;
   } catch (error) {
-    if (isTrunklineError(error) || systemCodeOf(error) !== undefined) return undefined;
+    if (isTrunklineError(error) || systemCodeOf(error) !== undefined) return false;
     throw error;
   }
 }

@@ -25,6 +25,7 @@ import {
 } from "@trunkline/core";
 import { EXIT } from "../../app/exit-codes.js";
 import { projectStore } from "../../app/folders.js";
+import { allowListNote } from "../../install/allow-list.js";
 import { type AgentProgram, agentProgram, projectFile, userFile } from "../../install/agent-programs.js";
 import { DEFAULT_URL, launchCommand, startsTrunkline } from "../../install/launch-command.js";
 import { ENTRY_NAME, entryPlace, programStates } from "../../install/program-states.js";
@@ -34,7 +35,7 @@ import { askYesNo } from "../../terminal/questions.js";
 import { table } from "../../terminal/table.js";
 import { defaultToken } from "../../tokens/token-files.js";
 import { offerModel } from "../models/offer.js";
-import { restoreHint } from "./restore-servers.js";
+import { restoreHint, wasThereBeforeMove } from "./restore-servers.js";
 
 /** Suffix of the backup file. */
 const BACKUP = ".before-trunkline";
@@ -108,10 +109,12 @@ async function installIn(
   if (isDeepStrictEqual(plain(entry), plain(file.entry))) {
     context.out(`${program.title} already has Trunkline (${path}).`);
     context.note(program.check);
+    warnOfList(context, target, file.text);
     return EXIT.success;
   }
   const changed = withEntry(file.text ?? "", { ...place, file: path }, entry);
   describe(context, target, { entry });
+  warnOfList(context, target, changed);
   if (options.project && launch?.command === process.execPath) {
     context.note(
       "note: this path exists only on this machine. Install trunkline globally (npm install -g) before you share the file.",
@@ -175,7 +178,7 @@ async function uninstallFrom(
       hint: "Check it, and remove it with --force if you no longer need it.",
     });
   }
-  const before = await contentBefore(target);
+  const before = await contentBefore(context, target);
   describe(context, target, { entry: before.entry });
   if (!(await isConfirmed(context, options))) return options.dryRun ? EXIT.success : EXIT.failure;
   await writing(path, async () => {
@@ -228,6 +231,11 @@ async function remoteEntry(
   const token = env.TRUNKLINE_TOKEN || (await defaultToken(home));
   redactor.add(token);
   return program.remoteEntry({ url, token });
+}
+
+function warnOfList({ note }: CommandContext, { program, path }: Target, text: string | undefined): void {
+  const block = text === undefined ? undefined : allowListNote(program, path, text);
+  if (block !== undefined) note(`warning: ${block}`, "warning");
 }
 
 async function listPrograms(context: CommandContext, json: boolean | undefined): Promise<number> {
@@ -303,7 +311,7 @@ async function isConfirmed(
 /**
  * Returns the file without our entry, exactly as it was if only we changed it. There is no text if we created the file.
  */
-async function contentBefore({ path, place, file }: Target): Promise<ProgramFile> {
+async function contentBefore(context: CommandContext, { path, place, file }: Target): Promise<ProgramFile> {
   const { text = "", entry } = file;
   // Removing an entry that is not ours by force: just remove it, because the file is not ours to restore.
   if (!startsTrunkline(entry)) return { text: withoutEntry(text, place), entry: undefined };
@@ -312,7 +320,7 @@ async function contentBefore({ path, place, file }: Target): Promise<ProgramFile
   if (backup?.text !== undefined) {
     if (isWhatWeWrite(backup.text)) return backup;
     if (isRecord(backup.entry)) return { text: withEntry(text, place, backup.entry), entry: backup.entry };
-  } else if (isWhatWeWrite("")) return { text: undefined, entry: undefined };
+  } else if (isWhatWeWrite("") && !wasThereBeforeMove(context, path)) return { text: undefined, entry: undefined };
   return { text: withoutEntry(text, place), entry: undefined };
 }
 
