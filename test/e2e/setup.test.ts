@@ -97,6 +97,46 @@ describe.runIf(onLinux)("trunkline setup", () => {
     expect(settingsOf(place)?.mcpServers?.git).toMatchObject({ env: { GIT_TOKEN: "s3cr3t-value-0815" } });
   });
 
+  it("asks again after an unknown answer, and a no is not a failure", async () => {
+    using place = prepared();
+    const before = homeFiles(place);
+    const terminal = new Terminal(place, ["setup"]);
+    await terminal.answer("Do it? [y/N, d shows the diff]", "maybe");
+    await terminal.sees("Please answer y, n or d.");
+    await terminal.answer("Do it? [y/N, d shows the diff]", "n");
+    await terminal.sees("Nothing was changed.");
+    expect((await terminal.end()).code).toBe(0);
+    expect(homeFiles(place)).toEqual(before);
+  });
+
+  it("reports the changes as JSON, with diffs and without secrets", async () => {
+    using place = prepared();
+    writeHome(
+      place,
+      ".gemini/settings.json",
+      '{ "mcpServers": { "git": { "command": "git-mcp", "env": { "GIT_TOKEN": "s3cr3t-value-0815" } } } }',
+    );
+    const { code, stdout } = await place.run(["setup", "--dry-run", "--json"]);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain("s3cr3t-value-0815");
+    const { done, own, files } = JSON.parse(stdout);
+    expect(done).toBe(false);
+    expect(own).toEqual([
+      {
+        file: join(place.home, ".trunkline", "settings.json"),
+        servers: ["docs", "web", "git"],
+        diff: expect.stringContaining('+    "docs": {'),
+      },
+    ]);
+    expect(files).toContainEqual({
+      program: "cursor",
+      file: join(place.home, ".cursor", "mcp.json"),
+      servers: ["docs"],
+      adds_trunkline: true,
+      diff: expect.stringContaining('-{ "mcpServers": { "docs": { "command": "docs-mcp" } } }'),
+    });
+  });
+
   it("changes nothing after Ctrl-C at the last question", async () => {
     using place = prepared();
     const before = homeFiles(place);

@@ -14,26 +14,32 @@ const MAX_LINE = 300;
 /** Prints the diff of every file that would change, without secrets. */
 export function showDiffs(context: CommandContext, own: readonly OwnChange[], changes: readonly FileChange[]): void {
   let isMasked = false;
-  for (const { target, before, after, edits } of own) {
-    const tables = [["mcpServers"], ["servers"], ["metadata", "mcp"]];
-    // Our own file can be YAML, in which secrets are not found.
-    if (!isJson(after)) showEntries(context, target.path, edits);
-    else
-      isMasked =
-        showDiff(context, {
-          path: target.path,
-          before: before?.toString("utf8"),
-          after,
-          format: "json",
-          tables,
-          isOwn: true,
-        }) || isMasked;
-  }
-  for (const { path, before, after, program } of changes) {
-    isMasked =
-      showDiff(context, { path, before, after, format: program.format, tables: tablesOf(program) }) || isMasked;
+  // Our own file can be YAML, in which secrets are not found.
+  for (const { target, after, edits } of own) if (!isJson(after)) showEntries(context, target.path, edits);
+  for (const file of shownFiles(own, changes)) {
+    showDiff(context, file);
+    isMasked ||= diffOf(file).includes("…");
   }
   if (isMasked) context.out("… stands for values and comments that are not shown.\n");
+}
+
+/** Returns the diff of every file that would change, without secrets, by path. Our own file has none if it is YAML. */
+export function diffsOf(own: readonly OwnChange[], changes: readonly FileChange[]): ReadonlyMap<string, string> {
+  return new Map(shownFiles(own, changes).map((file) => [file.path, printableLines(diffOf(file))]));
+}
+
+function shownFiles(own: readonly OwnChange[], changes: readonly FileChange[]): ShownFile[] {
+  const tables = [["mcpServers"], ["servers"], ["metadata", "mcp"]];
+  return [
+    ...own
+      .filter(({ after }) => isJson(after))
+      .map(({ target: { path }, before, after }): ShownFile => {
+        return { path, before: before?.toString("utf8"), after, format: "json", tables, isOwn: true };
+      }),
+    ...changes.map(({ path, before, after, program }): ShownFile => {
+      return { path, before, after, format: program.format, tables: tablesOf(program) };
+    }),
+  ];
 }
 
 /** Shows what is written to a file without showing the file. */
@@ -66,21 +72,21 @@ interface ShownFile {
   readonly isOwn?: boolean;
 }
 
-/** Returns whether something in it is not shown. */
-function showDiff({ outPainted, palette }: CommandContext, file: ShownFile): boolean {
-  const { path, before, after, format, tables, isOwn = false } = file;
+function diffOf({ path, before, after, format, tables }: ShownFile): string {
   const shown = (text: string) => maskedText(text, { format, tables }).replaceAll("\r\n", "\n");
   const name = printable(path);
   const from = before === undefined ? "/dev/null" : name;
-  const diff = unifiedDiff(shown(before ?? ""), shown(after), { from, to: name }).trimEnd();
-  for (const line of diff.split("\n")) {
-    const isCut = line.length > MAX_LINE && !(isOwn && line.startsWith("+"));
+  return unifiedDiff(shown(before ?? ""), shown(after), { from, to: name }).trimEnd();
+}
+
+function showDiff({ outPainted, palette }: CommandContext, file: ShownFile): void {
+  for (const line of diffOf(file).split("\n")) {
+    const isCut = line.length > MAX_LINE && !(file.isOwn && line.startsWith("+"));
     const clean = printableLines(isCut ? `${line.slice(0, MAX_LINE)}…` : line);
     const isHead = /^(?:---|\+\+\+) /.test(line);
     outPainted(isHead ? palette.heading(clean) : colourOf(line, palette)(clean));
   }
   outPainted("");
-  return diff.includes("…");
 }
 
 function colourOf(line: string, { error, success, accent }: CommandContext["palette"]): (text: string) => string {

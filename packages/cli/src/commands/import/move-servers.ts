@@ -67,7 +67,7 @@ async function moveFound(context: CommandContext, options: ImportOptions, outcom
     if (literal.length > 0) context.note(literalNote(literal));
     return done;
   }
-  if (!(await isConfirmed(context, plan, options.yes ?? false))) return EXIT.failure;
+  if (!(await isConfirmed(context, plan, options.yes ?? false))) return done;
   const isMovingSecrets = await wantsKeychain(context, literal, options);
   outcome.backup = await carryOut(context, plan, { isMovingSecrets });
   outcome.written = true;

@@ -99,7 +99,7 @@ async function importFound(context: CommandContext, options: ImportOptions, outc
   }
   if (!options.yes && !(await askYesNo(context, `Write ${quantity(count, "server")}?`))) {
     context.note("Nothing was written.");
-    return EXIT.failure;
+    return EXIT.success;
   }
   const isMoving = await wantsKeychain(context, literal, options);
   const written = isMoving ? await referringToKeychain(context, plans) : { plans, secrets: [] };

@@ -49,7 +49,7 @@ async function restore(context: CommandContext, options: RestoreOptions, outcome
   const count = quantity(steps.length - left.length, "file");
   if (!yes && !(await askYesNo(context, `Restore ${count}?`))) {
     context.note("Nothing was restored.");
-    return EXIT.failure;
+    return EXIT.success;
   }
   const kept = await applyRestore(steps);
   outcome.restored = true;

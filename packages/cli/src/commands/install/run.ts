@@ -131,7 +131,7 @@ async function installIn(
       `note: started outside this project, it uses another store. To use this one: trunkline install ${program.id} -- --store ${store}`,
     );
   }
-  if (!(await isConfirmed(context, options))) return options.dryRun ? EXIT.success : EXIT.failure;
+  if (!(await isConfirmed(context, options))) return EXIT.success;
   await writing(path, async () => {
     // The backup is the file without our entry. A second install must not replace it, and the backup of an earlier file
     // must not stay.
@@ -180,7 +180,7 @@ async function uninstallFrom(
   }
   const before = await contentBefore(context, target);
   describe(context, target, { entry: before.entry });
-  if (!(await isConfirmed(context, options))) return options.dryRun ? EXIT.success : EXIT.failure;
+  if (!(await isConfirmed(context, options))) return EXIT.success;
   await writing(path, async () => {
     // Follow a link, as when writing: the link itself belongs to the user.
     if (before.text === undefined) await rm(await resolvedPath(path));

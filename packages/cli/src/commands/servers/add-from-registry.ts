@@ -114,7 +114,7 @@ async function addNamed(
   }
   if (!options.yes && !(await askYesNo(context, `Add "${local}"?`))) {
     context.note("Nothing was written.");
-    return EXIT.failure;
+    return EXIT.success;
   }
   for (const secret of secrets) await keepSecret(context, secret.name, secret.value);
   if (secrets.length > 0) context.out(`Saved ${secrets.map(({ name }) => name).join(", ")} in ${keychainName}.`);

@@ -10,7 +10,7 @@ import { literalNote, literalSecrets, wantsKeychain } from "../../move/keychain-
 import { removePartial } from "../../move/move-backup.js";
 import { ownChanges } from "../../move/move-files.js";
 import { type FileChange, type MovePlan, planInstall, planMove } from "../../move/move-plan.js";
-import { describeLeft, showDiffs } from "../../move/move-screen.js";
+import { describeLeft, diffsOf, showDiffs } from "../../move/move-screen.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { reporting } from "../../terminal/json-output.js";
 import { askLine } from "../../terminal/questions.js";
@@ -31,12 +31,15 @@ export interface SetupOptions {
 interface SetupOutcome {
   done: boolean;
   programs: { program: string; file: string; state: string }[];
-  files: { program: string; file: string; servers: string[] }[];
+  /** Files of programs, with the servers that leave them. */
+  files: { program: string; file: string; servers: string[]; adds_trunkline: boolean; diff: string }[];
+  /** Trunkline's own files, with the servers that come. */
+  own: { file: string; servers: string[]; diff: string | null }[];
   backup?: string;
 }
 
 export async function setup(context: CommandContext, options: SetupOptions): Promise<number> {
-  const outcome: SetupOutcome = { done: false, programs: [], files: [] };
+  const outcome: SetupOutcome = { done: false, programs: [], files: [], own: [] };
   return await reporting(context, { json: options.json, outcome }, (shown) => setUp(shown, options, outcome));
 }
 
@@ -52,11 +55,7 @@ async function setUp(context: CommandContext, options: SetupOptions, outcome: Se
   const plan: MovePlan = { ...moved, changes: [...moved.changes, ...installs.changes] };
   const problems = [...new Set([...moved.problems.map(({ message }) => message), ...installs.problems])];
   outcome.programs = states.map(({ program: { id }, path, state }) => ({ program: id, file: path, state }));
-  outcome.files = plan.changes.map(({ program, path, removed }) => ({
-    program: program.id,
-    file: path,
-    servers: removed.map(({ name }) => name),
-  }));
+  if (options.json) await report(context, plan, outcome);
 
   const section = (title: string, lines: readonly string[]) => {
     if (lines.length === 0) return;
@@ -76,12 +75,29 @@ async function setUp(context: CommandContext, options: SetupOptions, outcome: Se
   section("What setup does", describeChanges(plan, context));
   for (const note of describeNotes(plan, config.workspaceFolder)) context.note(note);
   const answers = await ask(context, plan, options);
-  if (answers === undefined) return isAtTerminal(context) && !options.dryRun ? EXIT.failure : done;
+  if (answers === undefined) return done;
   outcome.backup = await carryOut(context, plan, answers);
   outcome.done = true;
   await followModelAnswer(context, answers.wantsModel);
   await sayNext(context);
   return done;
+}
+
+async function report(context: CommandContext, { copies, changes }: MovePlan, outcome: SetupOutcome): Promise<void> {
+  const own = await ownChanges(context, copies);
+  const diffs = diffsOf(own, changes);
+  outcome.files = changes.map(({ program, path, removed, added }) => ({
+    program: program.id,
+    file: path,
+    servers: removed.map(({ name }) => name),
+    adds_trunkline: added !== undefined,
+    diff: diffs.get(path) ?? "",
+  }));
+  outcome.own = own.map(({ target, edits }) => ({
+    file: target.path,
+    servers: edits.map(({ name }) => name),
+    diff: diffs.get(target.path) ?? null,
+  }));
 }
 
 /** Adds Trunkline to the programs that keep no servers. */
@@ -135,8 +151,10 @@ async function ask(context: CommandContext, plan: MovePlan, options: SetupOption
 async function isAgreed(context: CommandContext, { copies, changes }: MovePlan): Promise<boolean> {
   for (;;) {
     const answer = (await askLine(context, "Do it? [y/N, d shows the diff] ", { afresh: true })).trim();
-    if (!/^d(iff)?$/i.test(answer)) return /^y(es)?$/i.test(answer);
-    showDiffs(context, await ownChanges(context, copies), changes);
+    if (/^d(iff)?$/i.test(answer)) showDiffs(context, await ownChanges(context, copies), changes);
+    else if (/^y(es)?$/i.test(answer)) return true;
+    else if (/^(no?)?$/i.test(answer)) return false;
+    else context.note("Please answer y, n or d.");
   }
 }
 
