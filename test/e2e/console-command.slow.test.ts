@@ -28,7 +28,10 @@ describe("trunkline console", () => {
   it("starts a broker and prints a link that works once", async () => {
     using place = new Place({}, { TRUNKLINE_BROKER: "" });
     const { code, stdout, stderr } = await place.runProcess(["console", "--no-open"]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "Open this link on this machine. It works once, within two minutes:\n",
+    });
     expect(stdout).toMatch(LINK);
     expect((await exchange(stdout.trim())).status).toBe(200);
     expect((await exchange(stdout.trim())).status).toBe(401);
@@ -54,7 +57,9 @@ describe("trunkline console", () => {
   it("says where to open the link if there is no display", async () => {
     using place = new Place({}, { TRUNKLINE_BROKER: "" });
     const { stdout, stderr } = await place.runProcess(["console"]);
-    expect(stderr).toBe("No browser can be opened from here. Open this link on this machine, within two minutes:\n");
+    expect(stderr).toBe(
+      "No browser can be opened from here.\nOpen this link on this machine. It works once, within two minutes:\n",
+    );
     expect(stdout).toMatch(LINK);
   });
 

@@ -21,6 +21,14 @@ describe("trunkline init", () => {
     expect(existsSync(join(place.home, ".trunkline", "store"))).toBe(false);
   });
 
+  it("does not suggest an installation if a program has Trunkline", async () => {
+    using place = new Place();
+    expect((await place.run(["install", "cursor", "--yes"])).code).toBe(0);
+    const { stderr } = await place.run(["init", "--no-add"]);
+    expect(stderr).toContain("Cursor has Trunkline. A new session in this project uses this store.");
+    expect(stderr).not.toContain("trunkline install");
+  });
+
   it("is suggested when the store is empty, and when nothing has changed since a snapshot", async () => {
     using place = new Place({ "a.md": "apples" });
     const { stderr: empty } = await place.run(["store", "list"]);

@@ -77,11 +77,17 @@ describe("trunkline query and execute", () => {
     [["query", "list", "limit=x"], "limit"],
     [["query", "list", "word"], "is not an argument"],
     [["query", "list", "--mcp", "missing.json"], "does not exist"],
-    [["query"], "What should it do?"],
-  ])("%j is wrong usage", async (args, message) => {
+  ])("%j is wrong usage, and the error is JSON as well", async (args, message) => {
     using place = new Place();
     const { code, stdout, stderr } = await place.run(args);
-    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(message)]);
+    expect([code, stderr]).toEqual([2, ""]);
+    expect(json(stdout).error).toMatchObject({ code: expect.any(String), message: expect.stringContaining(message) });
+  });
+
+  it("ask what to do if they are told nothing", async () => {
+    using place = new Place();
+    const { code, stdout, stderr } = await place.run(["query"]);
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining("What should it do?")]);
   });
 
   it("end with 1 if part of a batch fails and the rest continues", async () => {

@@ -47,6 +47,16 @@ describe("secrets", () => {
     expect(at.keychain.kept).toEqual({});
   });
 
+  it("are listed with a warning if the keychain cannot be used", async () => {
+    using at = stage();
+    await at.run(["secrets", "set", "TOKEN"], VALUE);
+    at.keychain.breakDown();
+    const listed = await at.run(["secrets", "list"]);
+    expect(listed).toMatchObject({ code: 0, stdout: "TOKEN\n" });
+    expect(listed.stderr).toMatch(/^warning: .* cannot be used: .*\n {2}Servers that need one of these do not start\./);
+    expect((await at.run(["secrets", "list", "--json"])).stdout).toBe('[\n  "TOKEN"\n]\n');
+  });
+
   it("are asked for at a terminal, without showing them", async () => {
     using at = stage();
     const terminal = openTerminal(at.place, ["secrets", "set", "TOKEN"], at.env);

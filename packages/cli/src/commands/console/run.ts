@@ -34,7 +34,8 @@ async function show(context: CommandContext, link: string, { open, json }: Conso
     context.note("Opened the console in your browser.");
     return;
   }
-  if (open) context.note("No browser can be opened from here. Open this link on this machine, within two minutes:");
+  if (open) context.note("No browser can be opened from here.");
+  context.note("Open this link on this machine. It works once, within two minutes:");
   context.out(link);
 }
 

@@ -8,6 +8,7 @@ import { EXIT } from "../../app/exit-codes.js";
 import { isWholeHome, wholeHomeReason } from "../../app/folders.js";
 import { leftOutLine } from "../../app/left-out-line.js";
 import { KnownStores, rejectStoreLinks, requireKnownStore } from "../../app/project-store.js";
+import { programStates } from "../../install/program-states.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { reporting } from "../../terminal/json-output.js";
 import { counted, shownBytes } from "../../terminal/output.js";
@@ -86,11 +87,24 @@ async function initProject(
   if (isNew && !options.json) await offerModel(context);
   context.note("Next:");
   context.note("  trunkline store search <words>                         search it");
+  await noteAgents(context);
+  return EXIT.success;
+}
+
+/** Says how to give the store to an agent, or which ones have it already. */
+async function noteAgents(context: CommandContext): Promise<void> {
+  const { env, userHome } = context;
+  const states = await programStates({ env, userHome, platform: process.platform });
+  const titles = states.filter(({ state }) => state === "installed").map(({ program: { title } }) => title);
+  if (titles.length > 0) {
+    const have = titles.length === 1 ? "has" : "have";
+    context.note(`${titles.join(", ")} ${have} Trunkline. A new session in this project uses this store.`);
+    return;
+  }
   // For this project only: in the user's settings, `--watch .` would index every folder the agent is ever started in.
   context.note(
     "  trunkline install claude-code --project -- --watch .   give it to your agent; `trunkline install` lists others",
   );
-  return EXIT.success;
 }
 
 /** Returns the named folder, or else the project this folder belongs to, or else this folder. */

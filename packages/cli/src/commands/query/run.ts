@@ -5,7 +5,7 @@ import { text as textOf } from "node:stream/consumers";
 import { isRecord, isTrunklineError, parseJson, printableJson, TrunklineError } from "@trunkline/core";
 import type { Operation, ServerRegistry } from "@trunkline/server";
 import { openApp } from "../../app/app.js";
-import { EXIT } from "../../app/exit-codes.js";
+import { EXIT, exitCodeOf } from "../../app/exit-codes.js";
 import { parseInputJson, readInputFile } from "../../app/input-file.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { readCallArguments } from "../call/call-arguments.js";
@@ -30,9 +30,12 @@ const FIND_WAIT_MS = 4_000;
 /** The name of each tool's list. */
 const LIST = { query: "steps", execute: "operations" } as const;
 
-/** Runs the steps, or one operation, and prints the answer as JSON. */
+/**
+ * Runs the steps, or one operation, and prints the answer as JSON. Errors are JSON, too: of an operation with exit code
+ * 1, of the command line or the configuration with 2.
+ */
 export async function runTool(context: CommandContext, options: QueryOptions): Promise<number> {
-  const { tool, words, maxTokens = UNLIMITED_TOKENS } = options;
+  const { tool, words } = options;
   const [first] = words;
   if (options.help || first === undefined) {
     await withRegistry(context, options, async (registry) => await printHelp(context, registry, options));
@@ -42,6 +45,19 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
     );
     return EXIT.usage;
   }
+  try {
+    return await runSteps(context, options);
+  } catch (error) {
+    if (context.signal.aborted || !isTrunklineError(error) || error.code === "INTERNAL") throw error;
+    const { code, message, hint } = error;
+    const answer = { error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+    context.out(printableJson(context.redactor.value(answer), isIndented(context, options) ? 2 : undefined));
+    return exitCodeOf(code);
+  }
+}
+
+async function runSteps(context: CommandContext, options: QueryOptions): Promise<number> {
+  const { tool, maxTokens = UNLIMITED_TOKENS } = options;
   const args = await argumentsOf(context, options);
   const channel = isAtTerminal(context) ? await terminalChannel(context) : undefined;
   await using app = openApp(context, {
@@ -68,8 +84,12 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
   const exchange = await app.exchange("trunkline", { channel, trusted: true });
   const result = await service.handle("tools/call", params, { ...exchange, onProgress });
   channel?.clearProgress();
-  context.out(shown(result, options.pretty === true || context.io.stdout.isTTY === true));
+  context.out(shown(result, isIndented(context, options)));
   return result.isError === true || hasFailures(result.structuredContent) ? EXIT.failure : EXIT.success;
+}
+
+function isIndented({ io }: CommandContext, { pretty }: QueryOptions): boolean {
+  return pretty === true || io.stdout.isTTY === true;
 }
 
 /** A batch that continues after an error succeeds as a whole, but a shell should see the failure. */
@@ -168,9 +188,9 @@ async function printHelp(
 }
 
 /** Formats the answer: indented at a terminal, on one line for a pipe. */
-function shown(result: Readonly<Record<string, unknown>>, isIndented: boolean): string {
+function shown(result: Readonly<Record<string, unknown>>, indents: boolean): string {
   const [first] = Array.isArray(result.content) ? result.content : [];
   const text = isRecord(first) && typeof first.text === "string" ? first.text : "";
   const value = result.structuredContent ?? parseJson(text) ?? text;
-  return printableJson(value, isIndented ? 2 : undefined);
+  return printableJson(value, indents ? 2 : undefined);
 }

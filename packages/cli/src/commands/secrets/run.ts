@@ -1,7 +1,14 @@
 import { isSecretNameValid } from "@trunkline/client/config";
-import { printableJson, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, printableJson, TrunklineError } from "@trunkline/core";
 import { EXIT } from "../../app/exit-codes.js";
-import { dropSecret, isRecognisable, keepSecret, keychainName, secretNames } from "../../app/kept-secrets.js";
+import {
+  dropSecret,
+  isRecognisable,
+  keepSecret,
+  keptSecret,
+  keychainName,
+  secretNames,
+} from "../../app/kept-secrets.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { askLine } from "../../terminal/questions.js";
 
@@ -29,8 +36,27 @@ export async function listSecrets(context: CommandContext, { json }: { json?: bo
   const names = await secretNames(context);
   if (json) context.out(printableJson(names, 2));
   else for (const name of names) context.out(name);
-  if (names.length === 0 && !json) context.note("No secret is saved. Save one: trunkline secrets set <name>");
+  const problem = await keychainProblem(context);
+  if (problem !== undefined) {
+    const lost = names.length === 0 ? "Secrets cannot be saved here." : "Servers that need one of these do not start.";
+    context.note(`warning: ${problem.message}`, "warning");
+    context.note(`  ${lost} ${problem.hint ?? ""}`.trimEnd());
+  } else if (names.length === 0 && !json) context.note("No secret is saved. Save one: trunkline secrets set <name>");
   return EXIT.success;
+}
+
+/** No secret has this name, so that no keychain asks for permission to read it. */
+const NO_SECRET = "trunkline-check";
+
+/** Why the keychain cannot be used; undefined if it can. The list of names is in a file, and does not need it. */
+async function keychainProblem(context: CommandContext): Promise<TrunklineError | undefined> {
+  try {
+    await keptSecret(context, NO_SECRET);
+    return undefined;
+  } catch (error) {
+    if (!isTrunklineError(error) || context.signal.aborted) throw error;
+    return error;
+  }
 }
 
 export async function removeSecret(context: CommandContext, { name, json }: SecretOptions): Promise<number> {

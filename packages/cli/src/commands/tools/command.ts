@@ -14,7 +14,7 @@ type WrittenOptions = Omit<ToolsOptions, "pattern" | "mcp" | "typed"> & TypedSer
 export function addTools({ program, context, setExitCode }: Cli): void {
   const command = withJson(program.command("tools"), "print the tools as JSON, including schemas")
     .usage("[options] [tool] [-- command...]")
-    .argument("[tool]", "a tool's name, or a glob such as 'docs.*'")
+    .argument("[tool]", "a tool's name, a part of it, or a glob such as 'docs.*'")
     .argument("[command...]", "after --: a command that starts the server to list")
     .option("--tokens", "show what the list costs a model, by server and tool")
     .option("--changes", "show which definitions servers have changed, and what is held")

@@ -1,7 +1,15 @@
 import type { Hub } from "@trunkline/client";
 import type { TypedServer } from "@trunkline/client/config";
 import { dottedName } from "@trunkline/client/internal";
-import { isGlob, printable, printableJson, type SourcedTool, signatureOf, TrunklineError } from "@trunkline/core";
+import {
+  isGlob,
+  isTrunklineError,
+  printable,
+  printableJson,
+  type SourcedTool,
+  signatureOf,
+  TrunklineError,
+} from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";
@@ -58,7 +66,7 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
     const states = hub.status().filter(({ name }) => wanted?.includes(name) ?? true);
     return states.some(({ state }) => state === "needs-auth") ? EXIT.signIn : EXIT.failure;
   }
-  const found = pattern === undefined ? hub.tools() : hub.names().match(pattern);
+  const found = pattern === undefined ? hub.tools() : matching(hub, pattern);
   if (options.tokens) await printCosts(context, hub, { found, json: options.json ?? false });
   else if (options.json)
     context.out(
@@ -74,6 +82,20 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
   reportHeld(context, hub, wanted);
   if (typed === undefined) await keepTools(context, hub);
   return EXIT.success;
+}
+
+/** Finds a tool by its name, or else those that have the word in their names. A glob matches whole names. */
+function matching(hub: Hub, pattern: string): readonly SourcedTool[] {
+  try {
+    return hub.names().match(pattern);
+  } catch (error) {
+    const isName = isTrunklineError(error, "TOOL_NOT_FOUND") || isTrunklineError(error, "AMBIGUOUS");
+    if (!isName || isGlob(pattern)) throw error;
+    const word = pattern.toLowerCase();
+    const found = hub.tools().filter((tool) => dottedName(tool).toLowerCase().includes(word));
+    if (found.length === 0) throw error;
+    return found;
+  }
 }
 
 /**

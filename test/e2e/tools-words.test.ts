@@ -1,0 +1,29 @@
+// Which tools `tools` finds by a word.
+import { describe, expect, it } from "vitest";
+import { Place } from "./command.js";
+import { testServer } from "./server-entries.js";
+
+const config = { "mcp.json": { mcpServers: { hello: testServer("hello"), again: testServer("hello") } } };
+const namesIn = (stdout: string) => stdout.match(/^[\w.-]+(?=\()/gm);
+
+describe("tools <word>", () => {
+  it.each([
+    ["peat", ["again.repeat", "hello.repeat"]],
+    ["REPEAT", ["again.repeat", "hello.repeat"]],
+    // The name of a tool of both servers.
+    ["repeat", ["again.repeat", "hello.repeat"]],
+    ["hello.repeat", ["hello.repeat"]],
+    ["hello.re", ["hello.repeat"]],
+    ["*.repeat", ["again.repeat", "hello.repeat"]],
+  ])("finds %s", async (word, names) => {
+    using place = new Place(config);
+    const { code, stdout } = await place.run(["tools", word, "--mcp", "mcp.json"]);
+    expect([code, namesIn(stdout)?.sort()]).toEqual([0, names]);
+  });
+
+  it("suggests a name if nothing matches", async () => {
+    using place = new Place(config);
+    const { code, stderr } = await place.run(["tools", "hello.repaet", "--mcp", "mcp.json"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("Did you mean")]);
+  });
+});
