@@ -107,6 +107,19 @@ describe("runProgram", () => {
     expect(Object.keys(OUTLINE).filter((name) => !page.includes(`\`trunkline ${name}`))).toEqual([]);
   });
 
+  it("has no values in the help of any command that mean nothing to people", async () => {
+    const { io } = world("help-values");
+    const program = await buildProgram(createContext(io), () => {});
+    const texts: string[] = [];
+    const visit = (command: Command) => {
+      texts.push(command.helpInformation());
+      command.commands.forEach(visit);
+    };
+    visit(program);
+    expect(texts.length).toBeGreaterThan(60);
+    for (const text of texts) expect(text).not.toMatch(/default: (?:\[\]|\{\}|""|false)|undefined|\[object/);
+  });
+
   it("wraps the list of commands on a narrow terminal", async () => {
     const narrow = world("narrow-screen");
     Object.assign(narrow.stdout, { isTTY: true, columns: 60 });

@@ -8,8 +8,8 @@ export function addImport({ program, context, setExitCode }: Cli): void {
       "vscode, cursor, claude-code, claude-desktop, codex, windsurf, zed, gemini, opencode, cline, or all",
     )
     .option("--from <file>", "read this file")
-    .option("--user", "write to your own settings")
-    .option("--project", "write to the project's .trunkline/mcp.json")
+    .option("--user", "for you, in every folder: write to ~/.trunkline/settings.json")
+    .option("--project", "for this project: write to its .trunkline/mcp.json, which others can share")
     .option("--dry-run", "only show what would be written")
     .option("--yes", "write without asking")
     .option("--move-secrets", "put tokens and keys into the keychain, and references to them into the file")

@@ -4,6 +4,11 @@ import { type Cli, hintOnUnknownOption, withJson } from "../flags.js";
 import { readServeArgs } from "../serve/command.js";
 import type { InstallOptions, UninstallOptions } from "./run.js";
 
+const UNINSTALL_NOTES = `
+Your data stays: ~/.trunkline, .trunkline in projects, ~/.cache/trunkline, secrets
+in the keychain, and *.before-trunkline beside the files of programs.
+Delete them to remove everything.`;
+
 export function addInstall({ program, context, setExitCode }: Cli): void {
   const installing = withJson(program.command("install"))
     .argument(
@@ -42,6 +47,7 @@ export function addInstall({ program, context, setExitCode }: Cli): void {
     .option("--dry-run", "only show what would be removed")
     .option("--yes", "write without asking")
     .option("--force", "remove an entry even if it is not ours; with --restore, replace later edits")
+    .addHelpText("after", UNINSTALL_NOTES)
     .action(async (id: string | undefined, options: Omit<UninstallOptions, "program"> & { restore?: boolean }) => {
       if (options.restore) {
         refuseProject(options.project);

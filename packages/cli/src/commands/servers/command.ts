@@ -20,14 +20,18 @@ settings.json in the project's .trunkline folder and in ~/.trunkline, or from
 the file given with --mcp.`;
 
 const ADD_NOTES = `
-A name with a slash, such as io.github.ada/docs, is that of the registry:
+Without --user and --project, a server is added to the project if it has a
+.trunkline folder, and otherwise to your own settings.
+
+A name with a slash, such as io.github.ada/docs, is looked up in the registry:
   trunkline servers add io.github.ada/docs
-Trunkline shows what would run and asks first. Everything else is your own name
-for a server, followed by its URL or command.`;
+Trunkline shows what would run and asks first. Any other name is your own choice,
+followed by the server's URL or command:
+  trunkline servers add docs https://example.com/mcp
+  trunkline servers add files -- npx -y some-server`;
 
 export function addServers({ program, context, setExitCode }: Cli): void {
   const servers = program.command("servers").addOption(mcpOption()).addHelpText("after", WHERE);
-  const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
   withJson(servers.command("list", { isDefault: true }))
     .description("list what is configured, without connecting")
     .usage("[options]")
@@ -39,14 +43,14 @@ export function addServers({ program, context, setExitCode }: Cli): void {
       setExitCode(await listServers(context, { ...options, mcp: mcpPathOf(command) }));
     });
   const add = withJson(servers.command("add"))
-    .description("add a server: a URL, a command after --, or a name of the registry")
+    .description("add a server: by its URL, by its command after --, or by its name in the registry")
     .argument("<name>", "the server's name; with a slash, its name in the registry")
     .argument("[target...]", "https://example.com/mcp, or -- npx -y some-server")
-    .option("--header <header>", "'Name: value', repeatable", collect, [])
-    .option("--env <variable>", "NAME=value, repeatable", collect, [])
+    .addOption(repeatable("--header <header>", "'Name: value'"))
+    .addOption(repeatable("--env <variable>", "NAME=value"))
     .addOption(new Option("--transport <transport>", "how to reach the URL").choices(["http", "sse"]))
-    .option("--user", "write to your own settings")
-    .option("--project", "write to the project's .trunkline/mcp.json")
+    .option("--user", "for you, in every folder: write to ~/.trunkline/settings.json")
+    .option("--project", "for this project: write to its .trunkline/mcp.json, which others can share")
     .option("--force", "replace a server of the same name")
     .option("--as <name>", "from the registry: your own name for the server")
     .option("--version <version>", "from the registry: this version instead of the latest")
@@ -67,7 +71,8 @@ export function addServers({ program, context, setExitCode }: Cli): void {
         command: Command,
       ) => {
         const { addServer } = await import("./run.js");
-        setExitCode(await addServer(context, { ...options, name, target, mcp: mcpPathOf(command) }));
+        const { header = [], env = [], ...rest } = options;
+        setExitCode(await addServer(context, { ...rest, header, env, name, target, mcp: mcpPathOf(command) }));
       },
     );
   hintOnUnknownOption(add, ([name, program, ...args]) => {
