@@ -118,7 +118,7 @@ describe("a package", () => {
   ])("cannot choose a folder of this machine for a container: %j", async (argument) => {
     const runtimeArguments = [{ type: "named", ...argument }];
     const server = npmServer({ registryType: "oci", identifier: "docker.io/ada/docs", runtimeArguments });
-    await expectRefused(server, "it chooses a folder of this machine by itself");
+    await expectRefused(server, "it picks a folder on this machine by itself");
   });
 
   it.each(["-e", "-v", "-p", "-w", "-u", "-m"])(

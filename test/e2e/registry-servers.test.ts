@@ -366,11 +366,11 @@ describe("servers add with a name of the registry", () => {
       expect(code).toBe(2);
       return stderr;
     };
-    expect(await usage(NAME, "https://x.example/mcp")).toContain("is a name of the registry");
-    expect(await usage(NAME, "--env", "A=b")).toContain("is a name of the registry");
-    expect(await usage("docs", "https://x.example/mcp", "--as", "x")).toContain("--as is for a server of the registry");
+    expect(await usage(NAME, "https://x.example/mcp")).toContain("is a registry name");
+    expect(await usage(NAME, "--env", "A=b")).toContain("is a registry name");
+    expect(await usage("docs", "https://x.example/mcp", "--as", "x")).toContain("--as only works with a registry name");
     expect(await usage("foo", "npx", "--yes", "bar")).toContain("trunkline servers add foo -- <command…>");
-    expect(await usage("a/b/c")).toContain("is not a name of a registry");
+    expect(await usage("a/b/c")).toContain("is not a valid registry name");
     expect(await usage(NAME, "--as", "a b")).toContain("not a valid server name");
   });
 });

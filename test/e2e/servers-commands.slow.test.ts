@@ -245,7 +245,7 @@ describe("trunkline without a command", () => {
       JSON.stringify({ mcpServers: { wiki: { command: "wiki" } } }),
     );
     const { stdout: withCursor } = await place.run([]);
-    expect(withCursor).toContain("none, 1 in Cursor");
+    expect(withCursor).toContain("none; not moved here yet: 1 in Cursor");
     expect(withCursor).toContain("Next: use the servers of Cursor\n  trunkline setup\n");
   });
 

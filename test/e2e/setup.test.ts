@@ -34,8 +34,8 @@ describe.runIf(onLinux)("trunkline setup", () => {
       /server processes +now +2, if each program has one window open\n +after +1 for all windows of a folder that have the same environment/,
     );
     expect(stdout).toContain("known once the servers are connected");
-    expect(stdout).toMatch(/~\/\.claude\.json +loses .*docs.*, gets Trunkline/);
-    expect(stdout).toMatch(/~\/\.gemini\/settings\.json +gets Trunkline/);
+    expect(stdout).toMatch(/~\/\.claude\.json +2 servers moved out: .*docs.*; Trunkline added/);
+    expect(stdout).toMatch(/~\/\.gemini\/settings\.json +Trunkline added/);
     expect(stdout).toContain("1 server (team) of this project stays");
     expect(stdout.split("\n").length).toBeLessThan(40);
     expect(stderr).toContain("Nothing was changed. `trunkline setup --yes` does it");

@@ -195,7 +195,7 @@ class WorkerEmbedder implements LocalEmbedder {
     const { request } = this.#running;
     this.#running = undefined;
     if (message.type === "error") {
-      request.reject(new TrunklineError("INTERNAL", `The model could not embed a text: ${message.reason}`));
+      request.reject(new TrunklineError("INTERNAL", `The model could not embed the text: ${message.reason}`));
     } else {
       request.vectors.push(message.vector);
       if (request.vectors.length === request.texts.length) request.resolve(request.vectors);

@@ -371,7 +371,7 @@ export async function endWithLastWord(
     );
   } catch (error) {
     if (!isTrunklineError(error) || error.code === "ABORTED") throw error;
-    run.note(`The last word failed: ${error.message}`);
+    run.note(`The final answer failed: ${error.message}`);
     turn = OUT_OF_TIME;
   }
   const text = turn === OUT_OF_TIME ? "" : turn.text.trim();

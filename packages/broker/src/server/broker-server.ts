@@ -66,7 +66,8 @@ interface BrokerOptions {
 /** Said to a client that is in a sandbox, or pretends not to be. */
 const ELSEWHERE: Refusal = {
   reason: "place",
-  message: "this process has other rights than the broker, as in a sandbox, in a container or with another umask",
+  message:
+    "this process has different permissions than the broker, as in a sandbox, in a container or with another umask",
 };
 
 const DRAIN_MS = 60_000;

@@ -71,5 +71,5 @@ async function agree(
     sayQuoted(prompt, said, "    ");
   }
   const word = await askWord(prompt, "Let the model answer?", { yes: /^y(es)?$/i, no: /^no?$/i });
-  if (word !== "yes") throw new TrunklineError("ABORTED", "The person at the terminal declined.");
+  if (word !== "yes") throw new TrunklineError("ABORTED", "The user declined at the terminal.");
 }

@@ -26,7 +26,7 @@ export function readEntry(options: EntryOptions): ServerEntry {
   const { name, target, header, env, transport } = options;
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     throw new TrunklineError("USAGE", `"${printable(name)}" is not a valid server name.`, {
-      hint: `A name has 1 to 64 letters, digits, "_" or "-": for example ${normalizeName(name)}.`,
+      hint: `A name consists of 1 to 64 letters, digits, "_" or "-", for example ${normalizeName(name)}.`,
     });
   }
   const [first, ...rest] = target;

@@ -106,7 +106,7 @@ export class QuestionBoard {
   #entry(id: string): Entry {
     const entry = this.#entries.get(id);
     if (entry !== undefined) return entry;
-    throw new TrunklineError("NOT_FOUND", "This question no longer waits: it was answered elsewhere or withdrawn.");
+    throw new TrunklineError("NOT_FOUND", "This question is no longer open: it was answered elsewhere or withdrawn.");
   }
 
   #tell(): void {

@@ -121,7 +121,7 @@ function filled(
       const written = isOwn ? text : literalText(text, dialect);
       // With what follows, it could become a reference, or change one.
       const isOpen = index < pieces.length - 1 && /[$\\]$|\$\{[^}]*$/.test(text);
-      if (written === undefined || isOpen) throw refused("it has a text that would be read as a variable");
+      if (written === undefined || isOpen) throw refused("one of its values would be read as a variable");
       return written;
     })
     .join("");

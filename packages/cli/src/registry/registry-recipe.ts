@@ -68,14 +68,14 @@ export function waysOf({ packages, remotes }: RegistryServer): readonly Way[] {
 function packageWay(item: RegistryPackage): Way {
   const label = packageLabel(item);
   const problem = packageProblem(item);
-  if (problem !== undefined || !isPackageType(item.type)) return { label, problem: problem ?? "its kind is not known" };
+  if (problem !== undefined || !isPackageType(item.type)) return { label, problem: problem ?? "its type is unknown" };
   const rule = PACKAGE_RULES[item.type];
   const pin = rule.pin(item);
   if ("problem" in pin) return { label, problem: pin.problem };
   const asks = new Asks();
   const own = item.runtimeArguments.filter((argument) => !isImplied(rule.implied, argument));
   const runtime = own.map((argument) => (isMount(argument) ? asks.mount(argument) : asks.argument(argument)));
-  if (runtime.includes(undefined)) return { label, problem: "it chooses a folder of this machine by itself" };
+  if (runtime.includes(undefined)) return { label, problem: "it picks a folder on this machine by itself" };
   const env = item.environment.map((input) => ({ name: input.name, gap: asks.gap(input, input.name) }));
   const args = item.packageArguments.map((argument) => asks.argument(argument));
   const fixed = (word: string): Gap => ({ parts: [word], isRepeated: false });
@@ -101,7 +101,7 @@ function packageWay(item: RegistryPackage): Way {
 
 function remoteWay({ type, url, headers, variables }: RegistryRemote): Way {
   const label = url;
-  if (type !== "streamable-http" && type !== "sse") return { label, problem: "its transport is not known" };
+  if (type !== "streamable-http" && type !== "sse") return { label, problem: "its transport is unknown" };
   if (headers.some(({ name }) => !isHeaderAllowed(name)))
     return { label, problem: "one of its headers is not allowed" };
   const asks = new Asks();

@@ -114,7 +114,7 @@ class Terminal {
         prompt.say("  Please write something; Ctrl-D declines.");
       }
     });
-    if (text === undefined) throw new TrunklineError("ABORTED", "The person at the terminal declined.");
+    if (text === undefined) throw new TrunklineError("ABORTED", "The user declined at the terminal.");
     return { role: "assistant", model: "person-at-terminal", content: { type: "text", text }, stopReason: "endTurn" };
   }
 

@@ -85,7 +85,7 @@ export async function createToken(
   { name, expiresAt, now }: { name: string; expiresAt?: Date | undefined; now: Date },
 ): Promise<string> {
   if (!NAME.test(name)) {
-    throw new TrunklineError("USAGE", "This is not a name for a token.", {
+    throw new TrunklineError("USAGE", "That is not a valid token name.", {
       hint: "Use up to 63 lower-case letters, digits, - and _, beginning with a letter or a digit.",
     });
   }

@@ -117,7 +117,9 @@ describe("what sharing saves", () => {
   it("is not estimated if the system does not say how much memory a process needs", () => {
     const { saved } = statusOf([server({ clients: users("a", "b"), pid: 10 })]);
     expect(saved).toEqual({ processes: 1 });
-    expect(savedText(saved)).toBe("Sharing saves 1 server process: one for every further client that called a server.");
+    expect(savedText(saved)).toBe(
+      "Sharing saves 1 server process: without it, every further client of a server would start its own.",
+    );
   });
 
   it("is not mentioned if nothing is shared", () => {

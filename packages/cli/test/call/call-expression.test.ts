@@ -37,7 +37,7 @@ describe("a call written as in a program", () => {
     ["t(a: 1 b: 2)", 'expected "," or ")"'],
     ["t(a: [1 2])", 'expected "," or "]"'],
     ["t(a: 1, a: 2)", '"a" is given twice'],
-    ["t(a: 1) (b: 2)", "expected nothing more"],
+    ["t(a: 1) (b: 2)", "nothing may follow"],
     ["t(a: )", "expected a value"],
     ['t(a: "\\q")', "not a valid string"],
     ['t(a: "x)', "expected a value"],

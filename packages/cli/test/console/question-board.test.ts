@@ -67,7 +67,7 @@ describe("a question on the board", () => {
     client.resolve({ action: "decline" });
     expect(await answer).toEqual({ action: "decline" });
     expect(isWithdrawn()).toBe(false);
-    expect(() => board.answer(id, { action: "accept" })).toThrow("no longer waits");
+    expect(() => board.answer(id, { action: "accept" })).toThrow("no longer open");
     await expect.poll(changes).toBe(2);
   });
 

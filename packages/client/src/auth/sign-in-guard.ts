@@ -61,10 +61,10 @@ export class SignInGuard {
     if (serverZone !== undefined) {
       const strange = addresses.find((_, at) => !REACHABLE[serverZone].includes(zones[at] ?? "other"));
       if (strange !== undefined)
-        throw this.#refusal(url, `is at ${strange}, which the server has no business with`, hint);
+        throw this.#refusal(url, `is at ${strange}, an address that this server has no reason to use`, hint);
     }
     if (url.protocol === "http:" && !zones.every(isPlainAllowed))
-      throw this.#refusal(url, "is not https, so anyone on the way could read the tokens", `Use https. ${hint}`);
+      throw this.#refusal(url, "is not https, so the tokens could be read in transit", `Use https. ${hint}`);
     return address;
   }
 

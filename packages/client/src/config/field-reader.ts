@@ -61,7 +61,7 @@ export class FieldReader {
     const node = this.#find(field);
     if (node === undefined) return undefined;
     if (node.kind === "scalar" && typeof node.value === "string") return { text: node.value, field, at: node.at };
-    if (!quiet) this.#wrongKind(field, "a text", node);
+    if (!quiet) this.#wrongKind(field, "a string", node);
     return undefined;
   }
 
@@ -99,7 +99,7 @@ export class FieldReader {
     return node.items.flatMap((item, index) => {
       const text = textOf(item);
       if (text !== undefined) return [{ text, field: `${field}.${index}`, at: item.at }];
-      this.#wrongKind(`${field}.${index}`, "a text", item);
+      this.#wrongKind(`${field}.${index}`, "a string", item);
       return [];
     });
   }
@@ -118,7 +118,7 @@ export class FieldReader {
       const text = textOf(value);
       if (text !== undefined) found.set(name, { name, text, field: path, at: value.at });
       else if (value.kind === "scalar") this.note(path, "it is null and was ignored");
-      else this.#wrongKind(path, "a text", value);
+      else this.#wrongKind(path, "a string", value);
     }
     return [...found.values()];
   }

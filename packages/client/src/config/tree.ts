@@ -62,7 +62,7 @@ export function textOf(node: ConfigNode | undefined): string | undefined {
 export function kindOf(node: ConfigNode): string {
   if (node.kind !== "scalar") return node.kind === "map" ? "an object" : "a list";
   if (node.value === null) return "null";
-  return typeof node.value === "string" ? "a text" : `a ${typeof node.value}`;
+  return typeof node.value === "string" ? "a string" : `a ${typeof node.value}`;
 }
 
 /** Returns a function that finds the line and column of an offset in a text. */

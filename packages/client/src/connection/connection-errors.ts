@@ -177,7 +177,7 @@ function networkFailure(error: unknown, { name, url }: HttpServer): Explanation 
     return { code: "CONNECTION_FAILED", message: `${at} refused the connection.`, hint, cause: "refused" };
   }
   if (code !== undefined && TLS_CODE.test(code)) {
-    const hint = "Is it https at all? For your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.";
+    const hint = "Does it use https at all? For your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.";
     return {
       code: "CONNECTION_FAILED",
       message: `${at} has no trusted TLS certificate (${code}).`,

@@ -41,7 +41,7 @@ export class UrlVisits {
     for (const { url } of pages) {
       const problem = linkProblem(url);
       if (problem === undefined) continue;
-      throw new TrunklineError("UPSTREAM", `${this.#port.what} wants a page to be visited first, but ${problem}.`, {
+      throw new TrunklineError("UPSTREAM", `${this.#port.what} asks the user to visit a page first, but ${problem}.`, {
         hint: "Trunkline does not pass such an address on.",
       });
     }

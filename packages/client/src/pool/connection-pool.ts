@@ -115,7 +115,7 @@ export class ConnectionPool implements AsyncDisposable {
     const notShared =
       share === "client"
         ? definition.share === undefined
-          ? "it keeps a state for each client"
+          ? "it keeps state for each client"
           : 'share is "client"'
         : isolated
           ? "each client has its own"

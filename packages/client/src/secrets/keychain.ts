@@ -171,7 +171,7 @@ export async function readKeychain(name: string, place: KeychainPlace): Promise<
 export async function writeKeychain(name: string, value: string, place: KeychainPlace): Promise<void> {
   const tool = toolFor(place.platform);
   if (Buffer.byteLength(value) > MOST_BYTES || value.includes("\0"))
-    throw new TrunklineError("USAGE", `A secret has at most ${MOST_BYTES} bytes, and no NUL character.`);
+    throw new TrunklineError("USAGE", `A secret can have at most ${MOST_BYTES} bytes, and no NUL character.`);
   const outcome = await run(tool.set(checked(name), value), place);
   if (outcome.code !== 0) throw failure(tool, outcome);
   // `security -i` succeeds whatever its commands do.
@@ -197,7 +197,7 @@ async function run({ env: more, ...call }: ToolCall, place: KeychainPlace): Prom
 function checked(name: string): string {
   if (isSecretNameValid(name)) return name;
   throw new TrunklineError("USAGE", "That is not the name of a secret.", {
-    hint: `A name starts with a letter or "_" and has letters, digits, "_", "." and "-": for example GITHUB_TOKEN.`,
+    hint: `A name starts with a letter or "_", followed by letters, digits, "_", "." and "-", for example GITHUB_TOKEN.`,
   });
 }
 

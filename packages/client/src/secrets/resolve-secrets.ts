@@ -43,7 +43,7 @@ export async function resolveSecrets(
 
 async function resolveOne(reference: SecretReference, place: SecretPlace): Promise<string> {
   const problem = referenceProblem(reference);
-  if (problem !== undefined) throw new TrunklineError("CONFIG_INVALID", `This is not a secret's name: ${problem}.`);
+  if (problem !== undefined) throw new TrunklineError("CONFIG_INVALID", `That is not a valid secret name: ${problem}.`);
   const { kind, name } = reference;
   const { env, platform, signal } = place;
   // Not the workspace: a program may read files there.

@@ -216,7 +216,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   abort(): void {
     this.#isOver = true;
     if (this.#reader instanceof DecompressedBody) this.#reader.destroy();
-    this.#controller?.abort(new Error("The request was given up."));
+    this.#controller?.abort(new Error("The request was abandoned."));
   }
 
   #dispatch(token: string | undefined): void {

@@ -241,7 +241,7 @@ describe("a value from a program", () => {
     [titled, "Two", "It must be one of One, or two, Two."],
     [choices, "red", "It must be a list."],
     [choices, ["red", undefined], "undefined is not an option. The options are red, green, 2026."],
-    [{ type: "object" }, { a: 1 }, "It must be text, a number, true, false or a list of texts."],
+    [{ type: "object" }, { a: 1 }, "It must be text, a number, true, false or a list of strings."],
     [{ type: "string" }, null, "It must be text."],
   ])("is rejected for %j if it is %j", (schema, value, problem) => {
     expect(validateField(fieldOf(schema), value)).toBe(problem);

@@ -206,13 +206,13 @@ describe("favourites", () => {
   });
 
   it.each([
-    ["s.mine", undefined, '"favourites" is a text, not a list'],
+    ["s.mine", undefined, '"favourites" is a string, not a list'],
     [{ "s.mine": true }, undefined, '"favourites" is an object, not a list'],
     [["search", "s.mine"], ["s.mine"], '"favourites" contains "search"; write a tool as "server.tool"'],
     [["*", "s.mine"], ["s.mine"], '"favourites" contains "*"; write a tool as "server.tool"'],
     [[7, null, {}, "s.", ".t", "s.mine"], ["s.mine"], '"favourites" contains a number'],
     [["s.a\u001b[2J", "s.mine"], ["s.mine"], '"favourites" contains "s.a\\u001b[2J"'],
-    [[`s.${"x".repeat(300)}`, "s.mine"], ["s.mine"], '"favourites" contains a text'],
+    [[`s.${"x".repeat(300)}`, "s.mine"], ["s.mine"], '"favourites" contains a string'],
   ])("says what is wrong with %j and uses the rest", async (favourites, expected, message) => {
     using place = new Place({ "home/settings.json": { ...servers, favourites } });
     const config = await place.load();

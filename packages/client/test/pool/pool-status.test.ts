@@ -44,7 +44,7 @@ describe("who uses a server", () => {
 
   it("says that a server is known to keep a state for each client", async () => {
     await hubs.open(stdio("hello", [], { command: "no-such-playwright", lazy: true }));
-    expect(hubs.pool.servers()).toMatchObject([{ notShared: "it keeps a state for each client" }]);
+    expect(hubs.pool.servers()).toMatchObject([{ notShared: "it keeps state for each client" }]);
   });
 });
 

@@ -7,7 +7,7 @@ export function addAuth({ program, context, setExitCode }: Cli): void {
   withJson(auth.command("login"))
     .description("sign in to a server")
     .argument("<server>")
-    .option("--no-browser", "only show the URL; paste back the one the browser ends at")
+    .option("--no-browser", "only print the URL; then paste the URL that the browser ends on")
     .addOption(mcpOption())
     .action(async (server: string, options: Omit<LoginOptions, "server" | "mcp">, command: Command) => {
       const { login } = await import("./run.js");

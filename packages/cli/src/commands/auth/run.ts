@@ -138,7 +138,7 @@ function factsOf(kept: KeptSignIn, now: number): string {
         ? undefined
         : left > 0
           ? `for ${formatMs(left)} more`
-          : "must be repeated",
+          : "expired: sign in again",
   ];
   return facts.filter((fact) => fact !== undefined).join(", ");
 }

@@ -67,8 +67,8 @@ export function summaryOf(
 export function savedText({ processes, memory_bytes: bytes }: Saved): string | undefined {
   if (processes === 0) return undefined;
   const more = counted(processes, "server process", "server processes");
-  if (bytes === undefined) return `Sharing saves ${more}: one for every further client that called a server.`;
-  return `Sharing saves ${more} and ${unbroken(shownBytes(bytes))}: for every further client that called a server, one more process with this server's private memory.`;
+  const memory = bytes === undefined ? "" : ` and ${unbroken(shownBytes(bytes))}`;
+  return `Sharing saves ${more}${memory}: without it, every further client of a server would start its own.`;
 }
 
 /** Prints rows of a head and what follows it. */

@@ -53,7 +53,7 @@ class Reader {
 
   end(): void {
     this.#space();
-    if (this.#at < this.#text.length) throw this.#fault("expected nothing more");
+    if (this.#at < this.#text.length) throw this.#fault("nothing may follow");
   }
 
   #value(depth: number): unknown {

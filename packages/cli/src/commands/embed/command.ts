@@ -5,9 +5,9 @@ import type { EmbedOptions } from "./run.js";
 
 export function addEmbed({ program, context, setExitCode }: Cli): void {
   withJson(program.command("embed"))
-    .argument("<text...>", "one vector per text; quote a text of several words")
+    .argument("<text...>", "one vector per text; quote text that has several words")
     .addOption(
-      new Option("--dimensions <number>", "shorten the vectors to this many numbers").argParser((text) => {
+      new Option("--dimensions <number>", "shorten the vectors to this many dimensions").argParser((text) => {
         const dimensions = Number(text);
         if (Number.isInteger(dimensions) && dimensions > 0) return dimensions;
         throw new TrunklineError("USAGE", `"${text}" is not a number of dimensions.`);

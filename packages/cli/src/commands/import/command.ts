@@ -12,9 +12,9 @@ export function addImport({ program, context, setExitCode }: Cli): void {
     .option("--project", "for this project: write to its .trunkline/mcp.json, which others can share")
     .option("--dry-run", "only show what would be written")
     .option("--yes", "write without asking")
-    .option("--move-secrets", "put tokens and keys into the keychain, and references to them into the file")
+    .option("--move-secrets", "keep tokens and keys in the keychain, and write only references to the file")
     .option("--overwrite", "replace servers of the same name")
-    .option("--move", "take the servers over: also remove them there, and install Trunkline in their place")
+    .option("--move", "move the servers: also remove them there, and install Trunkline in their place")
     .option("--include-project", "with --move: also those in the project's files, which others may share")
     .action(async (programs: string[], options: Omit<ImportOptions, "programs">) => {
       if (options.move) {

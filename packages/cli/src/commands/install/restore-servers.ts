@@ -73,7 +73,7 @@ function describeStep({ file, outcome, next, notes }: RestoreStep): string[] {
     outcome === "exact" && next === undefined
       ? "will be removed, as it was not there before"
       : isOwn && outcome === "merged"
-        ? "loses the servers that were copied there"
+        ? "the copied servers are removed from it"
         : HOW[outcome];
   return [`${printable(file.path)}: ${what}`, ...notes.map((note) => `  ${printable(note)}`)];
 }

@@ -5,7 +5,7 @@ import type { QueryOptions } from "./run.js";
 /** Adds `query` and `execute`. Their help comes from the operations, not from commander. */
 export function addQuery({ program, context, setExitCode }: Cli): void {
   for (const tool of ["query", "execute"] as const) {
-    withJson(program.command(tool), "the same: the result is always JSON")
+    withJson(program.command(tool), "no effect: the result is always JSON")
       .usage("<operation> [key=value…] | <json> | <file> | -")
       .argument("[words...]")
       .helpOption(false)

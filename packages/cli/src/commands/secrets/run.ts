@@ -75,7 +75,7 @@ function checkName(name: string): void {
   if (isSecretNameValid(name)) return;
   // Not repeated: the value may have been typed in place of the name.
   throw new TrunklineError("USAGE", "That is not a valid name for a secret.", {
-    hint: 'A name starts with a letter or "_" and has letters, digits, "_", "." and "-": for example GITHUB_TOKEN.',
+    hint: 'A name starts with a letter or "_", followed by letters, digits, "_", "." and "-", for example GITHUB_TOKEN.',
   });
 }
 

@@ -169,7 +169,7 @@ async function serveHttp(given: CommandContext, options: ServeOptions): Promise<
   }
   if (!endpoint.isLoopback) {
     context.note(
-      "warning: other machines can connect without encryption (TLS), so the token and all data can be read on the way. Put a proxy with TLS in front of it, or listen on 127.0.0.1.",
+      "warning: other machines can connect without encryption (TLS), so the token and all data can be read in transit. Put a proxy with TLS in front of it, or listen on 127.0.0.1.",
     );
   }
   const watching = watch(app, options);

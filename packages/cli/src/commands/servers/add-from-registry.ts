@@ -67,7 +67,7 @@ interface AddOutcome {
 export async function addFromRegistry(context: CommandContext, options: AddOptions): Promise<number> {
   checkScope(options);
   if (!isRegistryName(options.name)) {
-    throw new TrunklineError("USAGE", `"${printable(options.name)}" is not a name of a registry.`, {
+    throw new TrunklineError("USAGE", `"${printable(options.name)}" is not a valid registry name.`, {
       hint: "Such names look like io.github.ada/docs. Find them: trunkline servers search <words…>",
     });
   }
@@ -131,7 +131,7 @@ function localName({ name, as }: AddOptions): string {
   if (as !== undefined) {
     if (/^[A-Za-z0-9_-]{1,64}$/.test(as)) return as;
     throw new TrunklineError("USAGE", `"${printable(as)}" is not a valid server name.`, {
-      hint: `A name has 1 to 64 letters, digits, "_" or "-": for example --as ${normalizeName(as)}.`,
+      hint: `A name consists of 1 to 64 letters, digits, "_" or "-", for example --as ${normalizeName(as)}.`,
     });
   }
   const [space = "", last = ""] = name.split("/");

@@ -49,19 +49,23 @@ function isFromRegistry(options: AddOptions & RegistryAddOptions): boolean {
     if (option === undefined) return false;
     throw new TrunklineError(
       "USAGE",
-      `${option} is for a server of the registry, and "${printable(name)}" is not one.`,
+      `${option} only works with a registry name, and "${printable(name)}" is not one.`,
       {
         hint:
           target.length > 0
             ? `Options of the server's own program go after --: trunkline servers add ${printable(name)} -- <command…>`
-            : "Its names have a slash: io.github.ada/docs. Find them: trunkline servers search <words…>",
+            : "Registry names have a slash: io.github.ada/docs. Find them: trunkline servers search <words…>",
       },
     );
   }
   if (target.length === 0 && header.length + env.length === 0 && transport === undefined) return true;
-  throw new TrunklineError("USAGE", `"${printable(name)}" is a name of the registry, which has the URL or command.`, {
-    hint: "Leave out the rest, or give the server a name without a slash.",
-  });
+  throw new TrunklineError(
+    "USAGE",
+    `"${printable(name)}" is a registry name, so its URL or command comes from the registry.`,
+    {
+      hint: "Leave out the rest, or give the server a name without a slash.",
+    },
+  );
 }
 
 /** Removes, enables or disables a server in the highest-precedence file that has it. */

@@ -31,7 +31,7 @@ export async function searchServers(context: CommandContext, options: SearchServ
     return EXIT.failure;
   }
   if (!options.json) {
-    if (isCut) context.note(`There are more; --limit shows more than ${limit}, another word fewer.`);
+    if (isCut) context.note(`There are more: raise --limit above ${limit}, or add a word to narrow the search.`);
     context.note("Add one: trunkline servers add <name>");
   }
   return EXIT.success;

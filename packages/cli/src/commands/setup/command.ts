@@ -5,7 +5,7 @@ export function addSetup({ program, context, setExitCode }: Cli): void {
   withJson(program.command("setup"))
     .option("--yes", "do it without asking")
     .option("--dry-run", "only show what would be done")
-    .option("--move-secrets", "put tokens and keys into the keychain, and references to them into the file")
+    .option("--move-secrets", "keep tokens and keys in the keychain, and write only references to the file")
     .action(async (options: SetupOptions) => {
       const { setup } = await import("./run.js");
       setExitCode(await setup(context, options));

@@ -45,12 +45,10 @@ export function describeChanges(
     ]);
   const others = changes.map(({ path, removed, added, before }) => {
     const names = removed.map(({ name }) => printable(name)).join(", ");
-    const out = removed.length === 0 ? [] : [`loses ${names}`];
+    const out = removed.length === 0 ? [] : [`${quantity(removed.length, "server")} moved out: ${names}`];
     const into =
-      added === undefined
-        ? ["keeps Trunkline"]
-        : [before === undefined ? "is created with Trunkline" : "gets Trunkline"];
-    return [shortened(path, userHome), [...out, ...into].join(", ")];
+      added === undefined ? "Trunkline stays" : before === undefined ? "created with Trunkline" : "Trunkline added";
+    return [shortened(path, userHome), [...out, into].join("; ")];
   });
   return table([...own, ...others]);
 }

@@ -107,9 +107,9 @@ function serversText({ servers, disabled, problems, importable }: Standing): str
     ...(unseen === 0 ? [] : [`${unseen} not connected yet`]),
     ...(disabled === 0 ? [] : [`${disabled} disabled`]),
     ...(problems === 0 ? [] : [`${quantity(problems, "problem")} in the configuration`]),
-    ...importable.map(({ title, count }) => `${count} in ${title}`),
   ];
-  return facts.join(", ");
+  const elsewhere = importable.map(({ title, count }) => `${count} in ${title}`).join(", ");
+  return `${facts.join(", ")}${elsewhere === "" ? "" : `; not moved here yet: ${elsewhere}`}`;
 }
 
 function storeText({ store }: Standing): string {

@@ -16,7 +16,7 @@ Examples:
   trunkline store graph src/server.ts --depth 2     what it imports and calls; --reverse: what imports and calls it
   trunkline store list '*.md' --sort-by size        list documents
   trunkline store get README.md --lines 10-40       print a part of a document
-  trunkline store get 3f2a91bc --output old.bin     write a content to a file, by the first digits of its hash
+  trunkline store get 3f2a91bc --output old.bin     write content to a file; the first digits of its hash are enough
   trunkline store get src/server.ts --symbol listen print one function
   trunkline store watch src                         keep the store up to date until Ctrl-C
   trunkline store snapshot --label before           take a snapshot

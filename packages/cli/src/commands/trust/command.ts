@@ -7,8 +7,8 @@ export function addTrust({ program, context, setExitCode }: Cli): void {
     .option("--yes", "approve without asking")
     .option("--list", "list approved files, workspaces and stores")
     .option("--revoke", "withdraw the approval of this project's files")
-    .option("--workspace", "let your own servers run in this workspace and read its .env; with --revoke, no longer")
-    .option("--store", "use this project's store although it was made elsewhere; with --revoke, no longer")
+    .option("--workspace", "let your own servers run in this workspace and read its .env; with --revoke, stop that")
+    .option("--store", "use this project's store although you did not create it; with --revoke, stop using it")
     .addOption(repeatable("--secret <name>", "give this secret to the files that ask for it; --yes alone gives none"))
     .addOption(mcpOption())
     .action(async (options: Omit<TrustOptions, "mcp">, command: Command) => {

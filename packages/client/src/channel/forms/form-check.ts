@@ -32,7 +32,7 @@ export function validateField(field: FormField, value: unknown): string | undefi
     case "choices":
       return Array.isArray(value) ? choicesProblem(field, value) : "It must be a list.";
     case "other":
-      return isFieldValue(value) ? undefined : "It must be text, a number, true, false or a list of texts.";
+      return isFieldValue(value) ? undefined : "It must be text, a number, true, false or a list of strings.";
   }
 }
 
