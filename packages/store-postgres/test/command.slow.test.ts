@@ -58,7 +58,10 @@ describe.skipIf(binaries === undefined)("trunkline with a store on PostgreSQL (n
     await at("first", "add", "--name", "a.md", "--content", "one changed").catch(() => undefined);
     await at("first", "delete", "b.md");
     const copied = await place.run(["store", "copy", "first", url]);
-    expect(copied).toMatchObject({ code: 0, stdout: expect.stringContaining("every content was verified") });
+    expect(copied).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("every content and document was verified"),
+    });
     expect(await place.run(["store", "copy", "first", url])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("copied before"),

@@ -106,7 +106,9 @@ export {
   type CopyResult,
   copyStore,
   type Replay,
+  type TransferDocument,
   type TransferEvent,
+  type TransferState,
   type TransferStore,
 } from "./maintenance/copy-store.js";
 export { type Correction, correctTerms, MOST_CANDIDATES, type WordSource } from "./search/corrections.js";

@@ -30,6 +30,7 @@ const READER = {
   listSessions: () => import("./sessions/stored-sessions.js").then((module) => module.listSessions),
   resume: () => import("./sessions/stored-sessions.js").then((module) => module.resumeSession),
   history: () => import("./maintenance/export-import.js").then((module) => module.readHistory),
+  transferState: () => import("./maintenance/transfer-state.js").then((module) => module.readState),
   replayed: () => import("./maintenance/export-import.js").then((module) => module.replayedEvents),
   status: () => import("./maintenance/status.js").then((module) => module.status),
   // Reads the store, and writes only elsewhere.
@@ -67,6 +68,7 @@ const WRITES = {
   gcStep: () => import("./maintenance/gc.js").then((module) => module.gcStep),
   replaceChunk: () => import("./maintenance/repair.js").then((module) => module.replaceChunk),
   importContents: () => import("./maintenance/export-import.js").then((module) => module.importContentBatch),
+  takeState: () => import("./maintenance/transfer-state.js").then((module) => module.takeState),
   replay: () => import("./maintenance/export-import.js").then((module) => module.replayEvents),
   importEvents: () => import("./maintenance/export-import.js").then((module) => module.importEventBatch),
 };

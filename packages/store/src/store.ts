@@ -52,7 +52,7 @@ import type { RpcOptions } from "./engine/threads/rpc.js";
 import type { ThreadPool } from "./engine/threads/thread-pool.js";
 import type { GrepCallOptions } from "./grep/index.js";
 import { StoreGrep } from "./grep/store-grep.js";
-import type { Replay, TransferEvent, TransferStore } from "./maintenance/copy-store.js";
+import type { Replay, TransferEvent, TransferState, TransferStore } from "./maintenance/copy-store.js";
 import { Embedding, type QueryVector } from "./search/embedding.js";
 import { ClientSessions } from "./sessions/client-sessions.js";
 import type { StoreHandlers } from "./store-thread.js";
@@ -351,7 +351,18 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
     return await this.#engine.pool.reader.history(undefined as never);
   }
 
-  /** Returns how many events of another store a copy has replayed here. */
+  /** Returns what the store has besides its history, for a copy. */
+  async transferState(): Promise<TransferState> {
+    return await this.#engine.pool.reader.transferState(undefined as never);
+  }
+
+  /** Takes over the state of another store. Its documents and contents must be stored. */
+  async takeState(state: TransferState): Promise<void> {
+    this.#mayWrite();
+    await this.#engine.pool.writer.takeState(state);
+  }
+
+  /** Returns the place up to which a copy has replayed the history of another store here; 0 for none of it. */
   async replayed(from: string): Promise<number> {
     return await this.#engine.pool.reader.replayed({ from });
   }

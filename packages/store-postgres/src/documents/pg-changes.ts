@@ -144,7 +144,14 @@ export async function undeleteDocument(
  */
 export async function takeSnapshot(
   sql: Sql,
-  params: { collection?: string | undefined; label?: string | undefined; create?: boolean | undefined },
+  params: {
+    collection?: string | undefined;
+    label?: string | undefined;
+    create?: boolean | undefined;
+    /** Of a snapshot that is copied. */
+    id?: string;
+    created?: number;
+  },
 ): Promise<SnapshotInfo> {
   await lockHistory(sql);
   const name = params.collection ?? "default";
@@ -154,10 +161,10 @@ export async function takeSnapshot(
     collection,
   );
   const row: SnapshotRow = {
-    id: randomBytes(6).toString("hex"),
+    id: params.id ?? randomBytes(6).toString("hex"),
     collection,
     label: params.label ?? null,
-    created: Date.now(),
+    created: params.created ?? Date.now(),
     seq: await currentSeq(sql),
     documents,
     bytes,

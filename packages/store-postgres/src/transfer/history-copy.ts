@@ -30,34 +30,41 @@ export async function historyOf(database: Database): Promise<TransferEvent[]> {
        JOIN collections k ON k.id = d.collection ORDER BY v.document, v.seq_from`,
     );
     const attributes = await attributesOf(sql, [...new Set(rows.map(({ document }) => document))]);
-    const timed: { seq: number; order: number; event: TransferEvent }[] = [];
+    const timed: { order: number; event: TransferEvent }[] = [];
     for (const [position, row] of rows.entries()) {
       const { collection, path, mode, mtime } = row;
       const { tags = [], metadata = {} } = attributes.get(row.document) ?? {};
       const event: TransferEvent = {
-        ...{ kind: "version", collection, path, mode, mtime, tags, metadata, hash: hexOf(row.hash) },
+        ...{ kind: "version", seq: row.seq_from, collection, path, mode, mtime, tags, metadata, hash: hexOf(row.hash) },
         root: row.root ?? undefined,
         title: row.title ?? undefined,
       };
-      timed.push({ seq: row.seq_from, order: 0, event });
+      timed.push({ order: 0, event });
       const next = rows[position + 1];
       const isFollowed = next?.document === row.document && next.seq_from === row.seq_to;
       if (row.seq_to !== null && !isFollowed) {
         const state = row.state === "trash" ? "trash" : "removed";
-        timed.push({ seq: row.seq_to, order: 0, event: { kind: "hide", collection, path, state } });
+        timed.push({ order: 0, event: { kind: "hide", seq: row.seq_to, collection, path, state } });
       }
     }
-    const snapshots = await sql.rows<{ seq: number; collection: string; label: string | null }>(
-      "SELECT s.seq, k.name AS collection, s.label FROM snapshots s JOIN collections k ON k.id = s.collection ORDER BY s.created",
+    const snapshots = await sql.rows<{
+      id: string;
+      seq: number;
+      collection: string;
+      label: string | null;
+      created: number;
+    }>(
+      `SELECT s.id, s.seq, k.name AS collection, s.label, s.created
+       FROM snapshots s JOIN collections k ON k.id = s.collection ORDER BY s.created`,
     );
-    for (const { seq, collection, label } of snapshots) {
-      timed.push({ seq, order: 1, event: { kind: "snapshot", collection, label: label ?? undefined } });
+    for (const { label, ...snapshot } of snapshots) {
+      timed.push({ order: 1, event: { kind: "snapshot", ...snapshot, label: label ?? undefined } });
     }
-    return timed.sort((a, b) => a.seq - b.seq || a.order - b.order).map(({ event }) => event);
+    return timed.sort((a, b) => a.event.seq - b.event.seq || a.order - b.order).map(({ event }) => event);
   });
 }
 
-/** Returns how many events of another store were replayed so far. */
+/** Returns the place up to which the history of another store was replayed; 0 for none of it. */
 export async function replayed(database: Database, from: string): Promise<number> {
   const row = await database.read({}, (sql) =>
     sql.get<{ value: number }>("SELECT value FROM facts WHERE key = $1", factOf(from)),
@@ -89,7 +96,10 @@ export async function replay(
 async function replayOne(sql: Sql, event: TransferEvent, count: WordCounts["count"]): Promise<void> {
   const collection = await ensureCollection(sql, event.collection);
   if (event.kind === "snapshot") {
-    await takeSnapshot(sql, { collection: event.collection, label: event.label });
+    const { id, created, label } = event;
+    // The same snapshot, imported once more, is another one.
+    const isFree = (await sql.get("SELECT 1 FROM snapshots WHERE id = $1", id)) === undefined;
+    await takeSnapshot(sql, { collection: event.collection, label, ...(isFree ? { id, created } : {}) });
     return;
   }
   if (event.kind === "hide") {

@@ -146,7 +146,14 @@ export function undeleteDocument(
  */
 export function takeSnapshot(
   { truth }: WriteContext,
-  params: { collection?: string | undefined; label?: string | undefined; create?: boolean | undefined },
+  params: {
+    collection?: string | undefined;
+    label?: string | undefined;
+    create?: boolean | undefined;
+    /** Of a snapshot that is copied. */
+    id?: string;
+    created?: number;
+  },
 ): SnapshotInfo {
   const name = params.collection ?? "default";
   const collection = params.create ? ensureCollection(truth, name) : requireCollection(truth, name);
@@ -155,10 +162,10 @@ export function takeSnapshot(
     collection,
   );
   const row: SnapshotRow = {
-    id: randomBytes(6).toString("hex"),
+    id: params.id ?? randomBytes(6).toString("hex"),
     collection,
     label: params.label ?? null,
-    created: Date.now(),
+    created: params.created ?? Date.now(),
     seq: currentSeq(truth),
     documents,
     bytes,

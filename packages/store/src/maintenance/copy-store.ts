@@ -1,12 +1,12 @@
-// Copies a store into another one, of the same or another engine: contents first, then the history that refers to them.
-// The target notes how far the history was replayed, so a copy that was interrupted goes on where it ended.
+// Copies a store into another one, of the same or another engine: contents first, then the history that refers to them,
+// then what is not history, such as sessions. The target notes how far the history was replayed, so a copy that was
+// interrupted goes on where it ended, and a later one brings only what is new.
 import { type ContentId, type ToolProgress, TrunklineError } from "@trunkline/core";
 
-/** One event in the history of a store. */
-export type TransferEvent =
+/** One event in the history of a store. `seq` is its place, which stays the same while other events are removed. */
+export type TransferEvent = { readonly seq: number; readonly collection: string } & (
   | {
       readonly kind: "version";
-      readonly collection: string;
       readonly path: string;
       readonly root: string | undefined;
       readonly title: string | undefined;
@@ -16,14 +16,50 @@ export type TransferEvent =
       readonly tags: readonly string[];
       readonly metadata: Readonly<Record<string, unknown>>;
     }
-  | { readonly kind: "hide"; readonly collection: string; readonly path: string; readonly state: "removed" | "trash" }
-  | { readonly kind: "snapshot"; readonly collection: string; readonly label: string | undefined };
+  | { readonly kind: "hide"; readonly path: string; readonly state: "removed" | "trash" }
+  | { readonly kind: "snapshot"; readonly id: string; readonly label: string | undefined; readonly created: number }
+);
 
-/** Events of another store, and how many of them are replayed after these. */
+/** Events of another store, and the place in its history that is reached after these. */
 export interface Replay {
   readonly from: string;
   readonly events: readonly TransferEvent[];
   readonly through: number;
+}
+
+/** The current state of a document, also of one that is not live. */
+export interface TransferDocument {
+  readonly collection: string;
+  readonly path: string;
+  readonly state: "live" | "removed" | "trash";
+  readonly hash: string;
+  readonly title: string | null;
+  readonly root: string | null;
+  readonly mode: number | null;
+  readonly mtime: number | null;
+  readonly created: number;
+  readonly modified: number;
+  readonly indexed: number;
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface TransferSession {
+  readonly id: string;
+  readonly label: string | null;
+  readonly started: number;
+  readonly stopped: number | null;
+  readonly documents: readonly { readonly collection: string; readonly path: string; readonly change: string }[];
+  readonly pins: readonly { readonly hash: string; readonly pinned: number }[];
+}
+
+/** What a store has besides its history. */
+export interface TransferState {
+  readonly documents: readonly TransferDocument[];
+  readonly sessions: readonly TransferSession[];
+  /** Contents without a document, and until when they are kept. */
+  readonly contents: readonly { readonly hash: string; readonly keptUntil: number }[];
+  readonly roots: readonly { readonly collection: string; readonly path: string; readonly added: number }[];
 }
 
 /** A store that can be copied, and into which one can be copied. */
@@ -34,10 +70,13 @@ export interface TransferStore {
   has(id: ContentId): Promise<boolean>;
   /** All changes, in order. */
   history(): Promise<readonly TransferEvent[]>;
-  /** How many events of the store with this id were replayed. */
+  /** The place up to which the history of the store with this id was replayed; 0 for none of it. */
   replayed(from: string): Promise<number>;
   /** Replays events whose contents are stored already. Durable when it resolves. */
   replay(replay: Replay): Promise<void>;
+  transferState(): Promise<TransferState>;
+  /** Takes over a state whose documents and contents are stored already. */
+  takeState(state: TransferState): Promise<void>;
 }
 
 export interface CopyResult {
@@ -45,22 +84,33 @@ export interface CopyResult {
   readonly newBytes: number;
   readonly events: number;
   readonly snapshots: number;
-  /** Events that an earlier, interrupted copy had replayed. */
+  readonly documents: number;
+  readonly sessions: number;
+  /** Events that an earlier copy had replayed. */
   readonly resumed: number;
 }
 
+interface CopyOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
+}
+
 const BATCH_EVENTS = 100;
+const BATCH_DOCUMENTS = 500;
 
 export async function copyStore(
   from: TransferStore,
   to: TransferStore,
-  options: { signal?: AbortSignal | undefined; onProgress?: ((progress: ToolProgress) => void) | undefined } = {},
+  options: CopyOptions = {},
 ): Promise<CopyResult> {
   if (from.id === to.id) throw new TrunklineError("INVALID_ARGUMENT", "Both are the same store.");
   const { signal, onProgress } = options;
+  // The state first: all that it mentions is then in the history and among the contents.
+  const state = await from.transferState();
   const events = await from.history();
-  const resumed = Math.min(await to.replayed(from.id), events.length);
-  const hashes = [...new Set(events.flatMap((event) => (event.kind === "version" ? [event.hash] : [])))];
+  const reached = await to.replayed(from.id);
+  const left = events.filter(({ seq }) => seq > reached);
+  const hashes = hashesOf(events, state);
   let newBytes = 0;
   for (const [position, hash] of hashes.entries()) {
     signal?.throwIfAborted();
@@ -72,29 +122,97 @@ export async function copyStore(
     await to.put(bytes);
     newBytes += bytes.length;
   }
-  for (let start = resumed; start < events.length; start += BATCH_EVENTS) {
+  for (let start = 0; start < left.length; ) {
     signal?.throwIfAborted();
-    onProgress?.({ progress: start, total: events.length, message: "history" });
-    const through = Math.min(start + BATCH_EVENTS, events.length);
-    await to.replay({ from: from.id, events: events.slice(start, through), through });
+    onProgress?.({ progress: start, total: left.length, message: "history" });
+    const end = endOfBatch(left, start);
+    const batch = left.slice(start, end);
+    await to.replay({ from: from.id, events: batch, through: batch.at(-1)?.seq ?? reached });
+    start = end;
   }
-  await requireSame(hashes, to, options);
-  const snapshots = events.filter(({ kind }) => kind === "snapshot").length;
-  return { contents: hashes.length, newBytes, events: events.length, snapshots, resumed };
+  for (const part of partsOf(state)) {
+    signal?.throwIfAborted();
+    await to.takeState(part);
+  }
+  await requireContents(hashes, to, options);
+  requireState(state, await to.transferState());
+  return {
+    contents: hashes.length,
+    newBytes,
+    events: events.length,
+    snapshots: events.filter(({ kind }) => kind === "snapshot").length,
+    documents: state.documents.filter((document) => document.state === "live").length,
+    sessions: state.sessions.length,
+    resumed: events.length - left.length,
+  };
+}
+
+function hashesOf(events: readonly TransferEvent[], state: TransferState): string[] {
+  return [
+    ...new Set([
+      ...events.flatMap((event) => (event.kind === "version" ? [event.hash] : [])),
+      ...state.contents.map(({ hash }) => hash),
+      ...state.sessions.flatMap(({ pins }) => pins.map(({ hash }) => hash)),
+    ]),
+  ];
+}
+
+/** Events with the same place stay together: a copy goes on behind a place. */
+function endOfBatch(events: readonly TransferEvent[], start: number): number {
+  let end = Math.min(start + BATCH_EVENTS, events.length);
+  while (end < events.length && events[end]?.seq === events[end - 1]?.seq) end++;
+  return end;
+}
+
+function partsOf(state: TransferState): TransferState[] {
+  const none = { documents: [], sessions: [], contents: [], roots: [] };
+  const parts: TransferState[] = [];
+  for (let at = 0; at < state.documents.length; at += BATCH_DOCUMENTS) {
+    parts.push({ ...none, documents: state.documents.slice(at, at + BATCH_DOCUMENTS) });
+  }
+  return [...parts, { ...state, documents: [] }];
 }
 
 /** Reads every content of the copy, which verifies it. */
-async function requireSame(
+async function requireContents(
   hashes: readonly string[],
   to: TransferStore,
-  {
-    signal,
-    onProgress,
-  }: { signal?: AbortSignal | undefined; onProgress?: ((progress: ToolProgress) => void) | undefined },
+  { signal, onProgress }: CopyOptions,
 ): Promise<void> {
   for (const [position, hash] of hashes.entries()) {
     signal?.throwIfAborted();
     onProgress?.({ progress: position, total: hashes.length, message: "verifying" });
     await to.bytes(hash as ContentId);
   }
+}
+
+/** Compares every document and session of the copy with the original. */
+function requireState(wanted: TransferState, found: TransferState): void {
+  const documents = new Map(found.documents.map((each) => [JSON.stringify([each.collection, each.path]), each]));
+  for (const document of wanted.documents) {
+    const copy = documents.get(JSON.stringify([document.collection, document.path]));
+    if (copy === undefined || textOf(copy) !== textOf(document)) throw differs(document.path);
+  }
+  const sessions = new Map(found.sessions.map((each) => [each.id, each]));
+  for (const session of wanted.sessions) {
+    const copy = sessions.get(session.id);
+    if (
+      copy === undefined ||
+      copy.pins.length < session.pins.length ||
+      copy.documents.length < session.documents.length
+    )
+      throw differs(`session ${session.id}`);
+  }
+}
+
+function textOf({ tags, metadata, indexed: _, ...rest }: TransferDocument): string {
+  const facts = Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1));
+  const keys = Object.keys(metadata).sort();
+  return JSON.stringify([facts, [...tags].sort(), keys.map((key) => [key, metadata[key]])]);
+}
+
+function differs(what: string): TrunklineError {
+  return new TrunklineError("IO", `The copy of "${what}" differs from the original.`, {
+    hint: "If one of the stores was changed meanwhile, copy again; only what is new is copied.",
+  });
 }

@@ -21,6 +21,7 @@ import type { MoveEnvironment, ReadEnvironment } from "../engine/threads/thread-
 import { ChunkPacker, type PackedChunk, unpackChunk } from "../engine/writing/incoming.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
 import type { Replay, TransferEvent } from "./copy-store.js";
+import { stateIn, type takeState } from "./transfer-state.js";
 
 /** `export`: writes a compact copy of the current content database. The file appears only when it is complete. */
 export function exportStore(
@@ -53,6 +54,7 @@ const BATCH_BYTES = 4 * 1024 * 1024;
 type ImportEnvironment = MoveEnvironment<{
   importContents: typeof importContentBatch;
   importEvents: typeof importEventBatch;
+  takeState: typeof takeState;
 }>;
 
 /** `import`: adds everything in an export, in its original order. Existing content is not stored again. */
@@ -65,6 +67,7 @@ export async function importStore(
   try {
     const { contents, newBytes } = await importContents(env, source, call);
     const { events, snapshots } = await importHistory(env, source, call);
+    await env.writer.takeState(stateIn(source), { signal: call.signal });
     const { documents } = source.one<{ documents: number }>(
       "SELECT count(*) AS documents FROM documents WHERE state = 'live'",
     );
@@ -168,7 +171,7 @@ function historyOf(source: Db): TransferEvent[] {
     source.all<{ id: number; name: string }>("SELECT id, name FROM collections").map((row) => [row.id, row.name]),
   );
   const nameOf = (id: number) => names.get(id) as string;
-  const timed: { seq: number; order: number; event: TransferEvent }[] = [];
+  const timed: { order: number; event: TransferEvent }[] = [];
   const documents = new Map(source.all<DocumentRow>("SELECT * FROM documents").map((row) => [row.id, row]));
   const rows = source.all<VersionRow & { hash: Uint8Array }>(
     "SELECT v.*, c.hash FROM versions v JOIN contents c ON c.id = v.content ORDER BY v.document, v.seq_from",
@@ -180,6 +183,7 @@ function historyOf(source: Db): TransferEvent[] {
     const { mode, mtime } = row;
     const event: TransferEvent = {
       kind: "version",
+      seq: row.seq_from,
       collection,
       path,
       root: root ?? undefined,
@@ -190,24 +194,29 @@ function historyOf(source: Db): TransferEvent[] {
       tags: tagsOf(source, row.document),
       metadata: metadataOf(source, row.document),
     };
-    timed.push({ seq: row.seq_from, order: 0, event });
+    timed.push({ order: 0, event });
     const next = rows[position + 1];
     const followed = next?.document === row.document && next.seq_from === row.seq_to;
     if (row.seq_to !== null && !followed) {
       const state = document.state === "trash" ? "trash" : "removed";
-      timed.push({ seq: row.seq_to, order: 0, event: { kind: "hide", collection, path, state } });
+      timed.push({ order: 0, event: { kind: "hide", seq: row.seq_to, collection, path, state } });
     }
   });
-  for (const { seq, collection, label } of source.all<{ seq: number; collection: number; label: string | null }>(
-    "SELECT seq, collection, label FROM snapshots ORDER BY created",
-  )) {
-    timed.push({
+  const snapshots = source.all<{ id: string; seq: number; collection: number; label: string | null; created: number }>(
+    "SELECT id, seq, collection, label, created FROM snapshots ORDER BY created",
+  );
+  for (const { id, seq, collection, label, created } of snapshots) {
+    const event = {
+      kind: "snapshot",
+      id,
       seq,
-      order: 1,
-      event: { kind: "snapshot", collection: nameOf(collection), label: label ?? undefined },
-    });
+      collection: nameOf(collection),
+      label: label ?? undefined,
+      created,
+    } as const;
+    timed.push({ order: 1, event });
   }
-  return timed.sort((a, b) => a.seq - b.seq || a.order - b.order).map(({ event }) => event);
+  return timed.sort((a, b) => a.event.seq - b.event.seq || a.order - b.order).map(({ event }) => event);
 }
 
 /** Imports contents with all their chunks. Runs in the writer. */
@@ -235,7 +244,10 @@ export function importEventBatch(context: WriteContext, { events }: { events: re
   for (const event of events) {
     const collection = ensureCollection(truth, event.collection);
     if (event.kind === "snapshot") {
-      takeSnapshot(context, { collection: event.collection, label: event.label });
+      const { id, created, label } = event;
+      // The same snapshot, imported once more, is another one.
+      const isFree = truth.get("SELECT 1 FROM snapshots WHERE id = ?", id) === undefined;
+      takeSnapshot(context, { collection: event.collection, label, ...(isFree ? { id, created } : {}) });
       continue;
     }
     const document = truth.get<DocumentRow>(
@@ -267,7 +279,7 @@ export function readHistory({ truth }: ReadEnvironment): TransferEvent[] {
   return truth.reading(() => historyOf(truth));
 }
 
-/** Returns how many events of another store were replayed here. */
+/** Returns the place up to which the history of another store was replayed here. */
 export function replayedEvents({ truth }: ReadEnvironment, { from }: { from: string }): number {
   return truth.get<{ value: number }>("SELECT value FROM facts WHERE key = ?", `copied from ${from}`)?.value ?? 0;
 }

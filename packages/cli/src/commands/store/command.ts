@@ -127,7 +127,10 @@ function registerDatabases(store: Command, { context, setExitCode }: Pick<Cli, "
   const init = store
     .command("init")
     .description("create a store in a PostgreSQL database, or migrate an older one")
-    .argument("<address>", "postgres://user@host/database; the password may also come from PGPASSWORD, ~/.pgpass or ${secret:NAME}");
+    .argument(
+      "<address>",
+      "postgres://user@host/database; the password may also come from PGPASSWORD, ~/.pgpass or ${secret:NAME}",
+    );
   withJson(init).action(async (address: string) => {
     setExitCode(await (await import("./copying.js")).initStore(context, address, init.opts()));
   });
@@ -135,7 +138,8 @@ function registerDatabases(store: Command, { context, setExitCode }: Pick<Cli, "
     .command("copy")
     .description("copy a store with its history into another one; an interrupted copy goes on where it ended")
     .argument("<from>", "a folder, or the address of a database")
-    .argument("<to>", "a folder, or the address of a database with a store");
+    .argument("<to>", "a folder, or the address of a database with a store")
+    .option("--merge", "copy into a store that has other documents: the same path gets the copied versions on top");
   withJson(copy).action(async (from: string, to: string) => {
     setExitCode(await (await import("./copying.js")).copy(context, { from, to }, copy.opts()));
   });

@@ -1,6 +1,6 @@
 // Stores in a database: `init` creates one, `copy` moves a store between engines.
 import { printable, TrunklineError } from "@trunkline/core";
-import { copyStore } from "@trunkline/store";
+import { type AnyStore, copyStore } from "@trunkline/store";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { SecretRules } from "../../app/secret-behind.js";
@@ -30,6 +30,16 @@ export async function initStore(
   return EXIT.success;
 }
 
+/** A store with other documents is changed only on request; one that an earlier copy has begun goes on. */
+async function requireEmpty(from: string, target: AnyStore, name: string): Promise<void> {
+  if ((await target.replayed(from)) > 0) return;
+  const { total } = await target.list({ pathsOnly: true, limit: 1 });
+  if (total === 0) return;
+  throw new TrunklineError("INVALID_ARGUMENT", `The store in ${name} has ${counted(total, "document")} already.`, {
+    hint: "With --merge, the copy is added to them. Where both have a document of the same collection and path, the copied versions come on top, and its tags and state replace those that were there.",
+  });
+}
+
 function rulesOf(context: CommandContext): SecretRules {
   const config = () => openApp(context, { config: "own" }).config();
   return { mayRun: false, foreignFolders: async () => (await config()).foreignFolders ?? [] };
@@ -49,10 +59,11 @@ function requireAddress(address: string): void {
 export async function copy(
   context: CommandContext,
   { from, to }: { from: string; to: string },
-  options: { json?: boolean },
+  options: { json?: boolean; merge?: boolean },
 ): Promise<number> {
   await using source = await openNamedStore(context, from, rulesOf(context));
   await using target = await openNamedStore(context, to, rulesOf(context));
+  if (!options.merge) await requireEmpty(source.id, target, printable(isStoreAddress(to) ? "the database" : to));
   const line = progressLineFor(context);
   const result = await copyStore(source, target, {
     signal: context.signal,
@@ -62,8 +73,9 @@ export async function copy(
   if (wantsJson(options)) outJson(context, result);
   else {
     const resumed = result.resumed === 0 ? "" : `, ${counted(result.resumed, "change")} of which were copied before`;
+    const { documents, contents, newBytes, events, sessions } = result;
     context.out(
-      `copied ${counted(result.contents, "content")} (${shownBytes(result.newBytes)} new) and ${counted(result.events, "change")}${resumed}; every content was verified`,
+      `copied ${counted(documents, "document")}, ${counted(contents, "content")} (${shownBytes(newBytes)} new), ${counted(sessions, "session")} and ${counted(events, "change")}${resumed}; every content and document was verified`,
     );
   }
   return EXIT.success;
