@@ -68,6 +68,7 @@ import {
   restoreFrom,
   storedCollection,
   type TransferEvent,
+  type TransferState,
   type TransferStore,
   viewerOf,
 } from "@trunkline/store/parts";
@@ -100,6 +101,7 @@ import { graph, relatedTo } from "./graph/pg-graph.js";
 import { PostgresGrep } from "./grep/pg-grep.js";
 import { PassageQueue } from "./indexing/passage-queue.js";
 import { WorkQueue } from "./indexing/work-queue.js";
+import { JournalTable } from "./maintenance/journal-table.js";
 import { gc } from "./maintenance/pg-gc.js";
 import { status } from "./maintenance/pg-status.js";
 import { rebuild, verify } from "./maintenance/pg-verify.js";
@@ -110,6 +112,7 @@ import { search } from "./search/pg-search.js";
 import { DocumentFeed } from "./team/document-feed.js";
 import { PostgresTeam } from "./team/pg-team.js";
 import { StoreThreads } from "./thread/store-threads.js";
+import { stateOfStore, takeState } from "./transfer/copied-state.js";
 import { exportTo, importFrom, type OpenEmbedded } from "./transfer/export-files.js";
 import { historyOf, replay, replayed } from "./transfer/history-copy.js";
 
@@ -135,6 +138,7 @@ interface Engine extends Omit<StoreParts, "cwd" | "guarded"> {
   readonly count: WordCounts["count"];
   readonly grep: PostgresGrep;
   readonly feed: DocumentFeed;
+  readonly journal: JournalTable;
   embedding: Embedding | undefined;
   stopListening: (() => Promise<void>) | undefined;
   isClosed: boolean;
@@ -520,12 +524,28 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
     await this.close();
   }
 
+  /** Returns the journal of all gateways that use this database. */
+  journalLines(): JournalTable {
+    return this.#engine.journal;
+  }
+
   /** Returns all changes of documents, in order, for a copy into another store. */
   async history(): Promise<readonly TransferEvent[]> {
     return await historyOf(this.#engine.database);
   }
 
-  /** Returns how many events of another store a copy has replayed here. */
+  /** Returns what the store has besides its history, for a copy. */
+  async transferState(): Promise<TransferState> {
+    return await stateOfStore(this.#engine.database);
+  }
+
+  /** Takes over the state of another store. Its documents and contents must be stored. */
+  async takeState(state: TransferState): Promise<void> {
+    this.#mayWrite();
+    await this.#changing(takeState(this.#engine.database, state, this.#engine.count));
+  }
+
+  /** Returns the place up to which a copy has replayed the history of another store here; 0 for none of it. */
   async replayed(from: string): Promise<number> {
     return await replayed(this.#engine.database, from);
   }
@@ -598,6 +618,7 @@ function makeEngine(database: Database, { id, logger, folder, openEmbedded, isRe
     vectors: new PassageVectors(),
     grep: new PostgresGrep(database),
     feed: new DocumentFeed(database, logger),
+    journal: new JournalTable(database),
     embedding: undefined,
     stopListening: undefined,
     isClosed: false,

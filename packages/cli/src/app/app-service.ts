@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import type { Channel } from "@trunkline/client";
 import type { LoadedConfig } from "@trunkline/client/config";
-import { fileReason, isWithin, messageOf } from "@trunkline/core";
+import { fileReason, isWithin, messageOf, TrunklineError } from "@trunkline/core";
 import { LATEST_PROTOCOL_VERSION } from "@trunkline/protocol";
 import {
   type AskThrough,
@@ -18,6 +18,7 @@ import {
   FileTokenAccount,
   type Journal,
   journalFolder,
+  LineJournal,
   type TokenAccount,
   ToolUsage,
 } from "@trunkline/server/journal";
@@ -25,6 +26,7 @@ import type { CommandContext } from "../terminal/context.js";
 import type { App } from "./app.js";
 import { cacheFolder, projectPromptFolder, promptFolders, withHome, workspaceOf } from "./folders.js";
 import { directTools } from "./known-tools.js";
+import { linesIn } from "./team-journal.js";
 import { workspaceKeyOf } from "./workspace-key.js";
 
 export interface ServiceSettings {
@@ -195,7 +197,7 @@ function both(journal: Journal, metrics: Journal | undefined): Journal {
 
 /** Journal and token account of one run, in the user's own folder. */
 interface Records extends AsyncDisposable {
-  readonly journal: FileJournal;
+  readonly journal: Journal;
   readonly account: TokenAccount;
   readonly usage: ToolUsage;
 }
@@ -217,13 +219,39 @@ function openRecords(app: App, countTokens: boolean): Records {
     return await directTools(context, new Set(servers.filter(({ disabled }) => !disabled).map(({ name }) => name)));
   };
   const account = new FileTokenAccount({ folder, onProblem, directTools: tools });
+  const team = new LineJournal({
+    workspace,
+    onProblem: (error) => context.note(`Calls are not journalled in the store's database: ${messageOf(error)}`),
+    lines: async () => {
+      const lines = linesIn(await app.store());
+      if (lines === undefined) throw new TrunklineError("INTERNAL", "The store has no journal.");
+      return lines;
+    },
+  });
+  // Which store it is, is known when there is something to record. What tools are used is counted on each machine.
+  let isTeam: boolean | undefined;
+  const finding = app.storeAddress().then(
+    (address) => {
+      isTeam = address !== undefined;
+    },
+    () => {
+      isTeam = false;
+    },
+  );
   return {
-    journal,
+    journal: {
+      record: (call) => {
+        journal.record(call);
+        if (isTeam === undefined) void finding.then(() => isTeam && team.record(call));
+        else if (isTeam) team.record(call);
+      },
+    },
     usage: new ToolUsage({ folder, workspace }),
     // Output that a person reads at a terminal costs no tokens.
     account: countTokens ? account : { add: () => {}, report: () => account.report() },
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([journal.close(), account.close()]);
+      await finding;
+      await Promise.all([journal.close(), team.close(), account.close()]);
     },
   };
 }

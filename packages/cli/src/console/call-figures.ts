@@ -1,8 +1,9 @@
 // How often each server was called, how often that failed, and how long it took: from the journal of a workspace.
 import { messageOf } from "@trunkline/core";
-import { type CallRecord, followJournal, journalFolder, readJournal, workspaceKey } from "@trunkline/server/journal";
+import { type CallRecord, workspaceKey } from "@trunkline/server/journal";
 import type { App } from "../app/app.js";
 import { workspaceOf } from "../app/folders.js";
+import { openJournalReader } from "../app/team-journal.js";
 
 /** The figures cover at most this many calls of the workspace. */
 const MOST_CALLS = 2_000;
@@ -102,10 +103,11 @@ export class RecentCalls {
     // A journal that cannot be read is tried again with the next question.
     following.first.catch(() => this.rest());
     void reading
-      .then(async ({ folder, position }) => {
-        for await (const call of followJournal({ folder, position, signal })) {
-          if (!this.#isWanted(call)) continue;
-          following.calls.push(call);
+      .then(async ({ follow }) => {
+        for await (const entries of follow(signal)) {
+          const wanted = entries.map(({ call }) => call).filter((call) => this.#isWanted(call));
+          if (wanted.length === 0) continue;
+          following.calls.push(...wanted);
           if (following.calls.length > MOST_CALLS * 1.25)
             following.calls.splice(0, following.calls.length - MOST_CALLS);
           this.#telling ??= setTimeout(() => {
@@ -121,10 +123,8 @@ export class RecentCalls {
   }
 
   async #read() {
-    const { context, storeFolder } = this.#app;
-    const folder = journalFolder(context.home, storeFolder);
-    const isWanted = (call: CallRecord) => this.#isWanted(call);
-    return { folder, ...(await readJournal({ folder, limit: MOST_CALLS, isWanted })) };
+    const journal = await openJournalReader(this.#app);
+    return await journal.last({ limit: MOST_CALLS, isWanted: (call) => this.#isWanted(call) });
   }
 
   /** One store, and its journal, can belong to several workspaces. */

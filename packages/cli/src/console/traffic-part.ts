@@ -3,21 +3,17 @@ import type { CallDetails, CallRow, DayRow, Json } from "@trunkline/console/cont
 import { messageOf, parseJson, TrunklineError } from "@trunkline/core";
 import type { OperationKind } from "@trunkline/server";
 import {
-  CallDays,
   type CallRecord,
   dayOf,
-  followEntries,
   isDefinitionNews,
   type JournalEntry,
-  type JournalPosition,
+  type JournalReader,
   journalFolder,
   listCost,
-  readAround,
-  readJournal,
-  readPage,
   tokenDays,
 } from "@trunkline/server/journal";
 import { directTools } from "../app/known-tools.js";
+import { openJournalReader } from "../app/team-journal.js";
 import { workspaceKeyOf } from "../app/workspace-key.js";
 import { type CallTarget, commandOf, targetOf } from "./call-command.js";
 import type { KeptValue } from "./call-recordings.js";
@@ -91,10 +87,11 @@ class WorkspaceTraffic {
   readonly #id: string;
   readonly #world: ConsoleWorld;
   readonly #folder: string;
-  readonly #days: CallDays;
+  #journal: Promise<JournalReader> | undefined;
+  #days: ReturnType<JournalReader["days"]> | undefined;
   #following: AbortController | undefined;
   /** Settles when events begin: what is recorded later arrives in one. */
-  #position: Promise<JournalPosition | undefined> = Promise.resolve(undefined);
+  #beginning: Promise<Awaited<ReturnType<JournalReader["last"]>> | undefined> = Promise.resolve(undefined);
   #listCost: { readonly tools: string; readonly tokens: Promise<number> } | undefined;
   #operations: Promise<ReadonlyMap<string, OperationKind>> | undefined;
 
@@ -105,18 +102,31 @@ class WorkspaceTraffic {
     const { context } = app;
     this.key = workspaceKeyOf(context);
     this.#folder = journalFolder(context.home, app.storeFolder);
-    this.#days = new CallDays(this.#folder, (call) => this.#isWanted(call));
   }
 
   watch(): void {
     if (this.#following !== undefined) return;
     const following = new AbortController();
     this.#following = following;
-    this.#position = readJournal({ folder: this.#folder, limit: 0 }).then(({ position }) => position);
+    this.#beginning = this.#reader().then((journal) => journal.last({ limit: 0 }));
     this.#follow(following.signal).catch((error: unknown) => {
       this.#world.context.logger.warn("calls do not appear in the console", { error: messageOf(error) });
       if (this.#following === following) this.#following = undefined;
     });
+  }
+
+  /** A journal in a database that cannot be reached is tried again with the next question. */
+  #reader(): Promise<JournalReader> {
+    this.#journal ??= openJournalReader(this.app).catch((error: unknown) => {
+      this.#journal = undefined;
+      throw error;
+    });
+    return this.#journal;
+  }
+
+  async #callDays() {
+    this.#days ??= (await this.#reader()).days((call) => this.#isWanted(call));
+    return await this.#days.read();
   }
 
   rest(): void {
@@ -125,9 +135,9 @@ class WorkspaceTraffic {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const position = await this.#position;
-    if (position === undefined) return;
-    for await (const entries of followEntries({ folder: this.#folder, position, signal })) {
+    const beginning = await this.#beginning;
+    if (beginning === undefined) return;
+    for await (const entries of beginning.follow(signal)) {
       const calls = entries.filter(({ call }) => this.#isWanted(call)).map((entry) => this.#rowOf(entry));
       for (let from = 0; from < calls.length; from += MAX_EVENT) {
         this.#world.send({ kind: "calls", workspace: this.#id, calls: calls.slice(from, from + MAX_EVENT) });
@@ -152,15 +162,15 @@ class WorkspaceTraffic {
   }
 
   async calls(options: { limit: number; before: string | undefined; signal: AbortSignal }) {
-    await this.#position.catch(() => undefined);
+    await this.#beginning.catch(() => undefined);
     const isWanted = (call: CallRecord) => this.#isWanted(call);
-    const { entries, next } = await readPage({ folder: this.#folder, ...options, isWanted });
+    const { entries, next } = await (await this.#reader()).page({ ...options, isWanted });
     const calls = entries.map((entry) => this.#rowOf(entry));
     return { calls, next, isRecording: this.#world.recordings.isOn(this.key) };
   }
 
   async details(id: string): Promise<CallDetails> {
-    const around = (await readAround(this.#folder, id)).filter(({ call }) => this.#isWanted(call));
+    const around = (await (await this.#reader()).around(id)).filter(({ call }) => this.#isWanted(call));
     const entry = around.find((each) => each.id === id);
     if (entry === undefined) throw new TrunklineError("NOT_FOUND", "The journal no longer has this call.");
     const { request, recording, operation } = entry.call;
@@ -201,7 +211,7 @@ class WorkspaceTraffic {
 
   async days(count: number): Promise<readonly DayRow[]> {
     const [clients, tokens] = await Promise.all([
-      this.#days.read(),
+      this.#callDays(),
       this.#perList().then((perList) => tokenDays(this.#folder, perList)),
     ]);
     const today = new Date(this.app.context.clock.now());

@@ -55,13 +55,14 @@ export class CallDays {
       const rows = this.#rows.get(segment.number) ?? new Map<string, Writable<ClientDay>>();
       this.#rows.set(segment.number, rows);
       for await (const { call } of newEntries(segment, this.#position)) {
-        if (this.#isWanted(call)) count(rows, days.of(call.atMs), call);
+        if (this.#isWanted(call)) countCall(rows, days.of(call.atMs), call);
       }
     }
   }
 }
 
-function count(rows: Map<string, Writable<ClientDay>>, day: string, call: CallRecord): void {
+/** Adds a call to the counts of its day and client. */
+export function countCall(rows: Map<string, Writable<ClientDay>>, day: string, call: CallRecord): void {
   let key = `${day} ${call.client}`;
   let row = rows.get(key);
   if (row === undefined) {
@@ -75,7 +76,7 @@ function count(rows: Map<string, Writable<ClientDay>>, day: string, call: CallRe
 }
 
 /** Days of timestamps. Neighbouring calls are of the same quarter of an hour, and dates are slow. */
-class DayNames {
+export class DayNames {
   #quarter = Number.NaN;
   #day = "";
 

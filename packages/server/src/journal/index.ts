@@ -9,6 +9,14 @@ export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal.js";
 export { isDefinitionNews } from "./journal.js";
 export { journalFolder, workspaceKey } from "./journal-files.js";
 export { type JournalPage, type ReadPageOptions, readAround, readPage } from "./journal-pages.js";
+export { fileJournalReader, type JournalReader } from "./journal-reader.js";
+export {
+  type JournalLine,
+  type JournalLines,
+  LineJournal,
+  type LineJournalOptions,
+  lineJournalReader,
+} from "./line-journal.js";
 export {
   followEntries,
   followJournal,

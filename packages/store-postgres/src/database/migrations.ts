@@ -193,5 +193,11 @@ CREATE TABLE batches (
 CREATE INDEX batches_by_expiry ON batches (expires);
 `;
 
+/** What gateways were asked, for `trunkline log` and the console. */
+const JOURNAL = `
+CREATE TABLE journal (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at timestamptz NOT NULL DEFAULT clock_timestamp(), line text NOT NULL);
+`;
+
 /** Migration `n` makes version `n + 1` from version `n`. Version 0 is an empty schema. */
-export const MIGRATIONS: readonly string[] = [BASE + VIEWS + INDEX + TEAM];
+export const MIGRATIONS: readonly string[] = [BASE + VIEWS + INDEX + TEAM + JOURNAL];

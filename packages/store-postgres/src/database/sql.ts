@@ -101,6 +101,7 @@ export const LOCKS = {
   gc: 0x54524b03,
   graph: 0x54524b04,
   words: 0x54524b05,
+  journal: 0x54524b10,
 } as const;
 
 export class Database {

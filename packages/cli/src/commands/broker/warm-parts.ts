@@ -28,10 +28,7 @@ export class WarmParts implements SharedParts {
     return [...this.#stores.keys()].map((key) => (JSON.parse(key) as { folder: string }).folder);
   }
 
-  store(
-    key: StoreKey,
-    open: () => Promise<AnyStore>,
-  ): Promise<AnyStore> {
+  store(key: StoreKey, open: () => Promise<AnyStore>): Promise<AnyStore> {
     const text = JSON.stringify(key);
     const known = this.#stores.get(text);
     if (known !== undefined) return known;

@@ -1,8 +1,9 @@
 // Shows the gateway's journal of calls, for people and for programs.
 import { matchesGlob, printable, printableJson } from "@trunkline/core";
-import { type CallRecord, followJournal, journalFolder, readJournal } from "@trunkline/server/journal";
+import type { CallRecord } from "@trunkline/server/journal";
+import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
-import { storeFolder } from "../../app/folders.js";
+import { openJournalReader } from "../../app/team-journal.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { shownBytes } from "../../terminal/output.js";
 import { columnsOf, unbroken, wrap } from "../../terminal/text-width.js";
@@ -25,16 +26,17 @@ const WIDE_COLUMNS = 100;
 /** Prints the last calls, and with `follow` each new one, until Ctrl-C. */
 export async function log(context: CommandContext, options: LogOptions): Promise<number> {
   const { signal } = context;
-  const folder = journalFolder(context.home, storeFolder(context, options.store));
+  await using app = openApp(context, { store: options.store, reading: true });
+  const journal = await openJournalReader(app);
   const isWanted = filterOf(options);
   const show = options.json ? (call: CallRecord) => context.out(jsonOf(call)) : linePrinter(context);
-  const { calls, position } = await readJournal({ folder, limit: options.limit, isWanted, signal });
+  const { calls, follow } = await journal.last({ limit: options.limit, isWanted, signal });
   for (const call of calls) show(call);
   if (!options.follow) {
-    if (calls.length === 0) context.note(nothingText(folder, options));
+    if (calls.length === 0) context.note(nothingText(journal.place, options));
     return EXIT.success;
   }
-  for await (const call of followJournal({ folder, position, signal })) if (isWanted(call)) show(call);
+  for await (const entries of follow(signal)) for (const { call } of entries) if (isWanted(call)) show(call);
   return EXIT.success;
 }
 
