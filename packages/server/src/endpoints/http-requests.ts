@@ -78,7 +78,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
         chunks.push(chunk);
       } else {
         release();
-        resolve(refusal(503, "Too many requests are being received.", { "retry-after": "1" }));
+        resolve(refusal(429, "Too many requests are being received.", { "retry-after": "1" }));
       }
     });
     request.on("end", () => {

@@ -69,6 +69,12 @@ export interface HttpEndpointOptions {
    * elsewhere. Default: it takes no further requests.
    */
   readonly drain?: (() => Promise<void>) | undefined;
+  /**
+   * Called after `drain`. Until it resolves and running calls have finished, the endpoint answers new requests with 503
+   * and runs none of them, so a load balancer can repeat each at another gateway. Default: only until calls have
+   * finished.
+   */
+  readonly refuse?: (() => Promise<void>) | undefined;
   /** How long running calls may continue after `close`. Default 5 s. */
   readonly graceMs?: number | undefined;
   /** Default 4 MiB, as in the SDK. */
@@ -112,7 +118,9 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const CONNECTIONS_CHECKED_MS = 5_000;
 /** What the unfinished bodies of one principal may take up together. */
 const MAX_BODIES_BYTES = 64 * 1024 * 1024;
-const TOO_MANY_REQUESTS = refusal(503, "Too many requests.", { "retry-after": "1" });
+// Not 503: a load balancer would leave this gateway out, and so would every gateway that the principal floods.
+const TOO_MANY_REQUESTS = refusal(429, "Too many requests.", { "retry-after": "1" });
+const STOPPING = refusal(503, "The server is stopping.", { "retry-after": "1" });
 /** How often an endpoint that closes looks whether other gateways still need it. */
 const SHARED_WORK_MS = 50;
 /** How long pending responses may take to reach their clients once the endpoint is closed. */
@@ -153,6 +161,7 @@ class Endpoint {
   readonly #forgetPrincipals: (() => void) | undefined;
   readonly #graceMs: number;
   readonly #drain: (() => Promise<void>) | undefined;
+  readonly #refuse: (() => Promise<void>) | undefined;
   readonly #health: HealthPages | undefined;
   readonly #responses = new Set<ServerResponse>();
   #inFlight = 0;
@@ -174,8 +183,9 @@ class Endpoint {
     const bound = WILDCARDS.includes(hostName(address)) ? hostname() : address;
     const hosts = [...names, hostName(options.host), hostName(bound)];
     this.#guard = new HttpGuard({ hosts, origins: names, principals });
-    const { health, drain } = options;
+    const { health, drain, refuse: refuseUntil } = options;
     this.#drain = drain;
+    this.#refuse = refuseUntil;
     if (health !== undefined) {
       this.#health = new HealthPages({
         source: health,
@@ -226,11 +236,13 @@ class Endpoint {
     await this.#drain?.();
     this.#hasStopped = true;
     this.#forgetPrincipals?.();
-    const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await this.#modern.finishStreams();
     const grace = new AbortController();
-    await atMost(this.#graceMs, Promise.all([this.#drained(), this.#sharedWorkDone(grace.signal)]));
+    const finished = Promise.all([this.#drained(), this.#sharedWorkDone(grace.signal)]);
+    await Promise.all([atMost(this.#graceMs, finished), this.#refuse?.()]);
     grace.abort();
+    // Only now: connections that the system has accepted, but we have not, are reset.
+    const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#modern.abort();
     await this.#sessions.close();
     await this.#protocol.close();
@@ -260,7 +272,7 @@ class Endpoint {
     // A client that keeps its connection would go on using this gateway.
     if (this.#closing !== undefined) response.setHeader("connection", "close");
     if (this.#hasStopped) {
-      refuse(response, refusal(503, "The server is stopping.", { "retry-after": "1" }));
+      this.#turnAway(request, response, STOPPING);
       return;
     }
     this.#inFlight += 1;
@@ -465,7 +477,8 @@ class ModernPosts {
     for (const { context, reply, id } of [...this.#running]) {
       const reason = new TrunklineError("CLOSED", "The server stopped before the call had finished.");
       context.cancel(reason);
-      reply.finish(errorMessage(id, toRpcError(reason)), 503);
+      // Not 503: load balancers repeat that, and the call may have had an effect.
+      reply.finish(errorMessage(id, toRpcError(reason)), 500);
     }
   }
 

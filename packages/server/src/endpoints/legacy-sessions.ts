@@ -129,7 +129,7 @@ export class LegacySessions implements Beating {
 
   #open(response: ServerResponse, message: IncomingMessage, principal: string): Promise<void> | void {
     if (!this.#hasRoom(principal)) {
-      return refuse(response, refusal(503, "Too many sessions are open.", { "retry-after": "5" }), idOf(message));
+      return refuse(response, refusal(429, "Too many sessions are open.", { "retry-after": "5" }), idOf(message));
     }
     const session = new LegacySession({
       // A load balancer can find the gateway of a session by its name.

@@ -168,11 +168,7 @@ describe("closing the HTTP endpoint", () => {
     ];
     await until(() => service.started.length === 2);
     const closed = close();
-    const late = await post(url, ping).then(
-      ({ status }) => status,
-      () => "refused",
-    );
-    expect([503, "refused"]).toContain(late);
+    expect((await post(url, ping)).status).toBe(503);
     expect((await Promise.all(calls)).map(textOf)).toEqual(["waited modern", "waited legacy"]);
     await closed;
     expect(service.released).toHaveLength(1);
@@ -185,7 +181,10 @@ describe("closing the HTTP endpoint", () => {
     const calls = [callModern(url, "hang", { tag: "modern" }), session.call("hang", { tag: "legacy" })];
     await until(() => service.started.length === 2);
     await close();
-    for (const { last } of await Promise.all(calls)) expect(last.error).toMatchObject({ code: -32603 });
+    const replies = await Promise.all(calls);
+    for (const { last } of replies) expect(last.error).toMatchObject({ code: -32603 });
+    // A load balancer repeats a request that got 503 at another gateway.
+    expect(replies[0]?.status).toBe(500);
     expect(service.aborted.sort()).toEqual(["legacy", "modern"]);
   });
 

@@ -108,4 +108,24 @@ describe("an endpoint that is closed with time to drain", () => {
     await closing;
     await expect(page(url, "/healthz")).rejects.toThrow();
   });
+
+  it("then rejects requests without running them until its calls have finished", async () => {
+    let stop = () => {};
+    const refused = new Promise<void>((resolve) => {
+      stop = resolve;
+    });
+    onTestFinished(() => stop());
+    const { url, close, service } = await startHttp({ health: source(), refuse: () => refused });
+    const closing = close();
+    const large = JSON.stringify({ text: "x".repeat(1_000_000) });
+    for (const body of ["{}", large]) {
+      const response = await page(url, "/mcp", { method: "POST", body });
+      expect([response.status, response.headers.get("connection")]).toEqual([503, "close"]);
+    }
+    expect((await page(url, "/readyz")).status).toBe(503);
+    expect(service.started).toEqual([]);
+    stop();
+    await closing;
+    await expect(page(url, "/healthz")).rejects.toThrow();
+  });
 });

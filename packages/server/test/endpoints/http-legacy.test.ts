@@ -244,7 +244,7 @@ describe("a legacy session over HTTP", () => {
     const thirdStream = new StreamReader(await third.get());
     // Both remaining sessions are in use now.
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } };
-    expect((await post(url, { jsonrpc: "2.0", id: 1, method: "initialize", params })).status).toBe(503);
+    expect((await post(url, { jsonrpc: "2.0", id: 1, method: "initialize", params })).status).toBe(429);
     await Promise.all([stream.cancel(), thirdStream.cancel()]);
   });
 });

@@ -13,6 +13,7 @@ import {
   sleep,
   TrunklineError,
 } from "@trunkline/core";
+import type { HttpEndpointOptions } from "@trunkline/server/http";
 import { type App, openApp } from "../../app/app.js";
 import type { ServiceSettings } from "../../app/app-service.js";
 import { workspaceOf } from "../../app/folders.js";
@@ -52,6 +53,10 @@ export interface ServeOptions {
 
 /** A token shorter than this gets a warning if other machines can reach the server. */
 const SHORT_TOKEN = 16;
+/** How long a gateway with --drain at least rejects requests before it stops listening. */
+const REFUSE_MS = 2_000;
+/** How long running calls at least have after that. */
+const GRACE_MS = 5_000;
 /** Long enough to answer a client that is already waiting. */
 const HEAD_START_MS = 50;
 
@@ -155,7 +160,7 @@ async function serveHttp(given: CommandContext, options: ServeOptions): Promise<
     principals,
     allowedHosts: allowHost,
     health: gatewayHealth(app, metrics),
-    drain: () => sleep((options.drain ?? 0) * 1_000),
+    ...drainingFor(options.drain),
     gateway,
   });
   const { url, localUrl } = addressesOf(endpoint.url);
@@ -202,6 +207,17 @@ async function joinTeam(app: App, { gateway: name }: ServeOptions): Promise<Gate
   }
   await gateway?.start();
   return gateway;
+}
+
+/** How the endpoint stops. Calls that it took last have as long to finish as it waited for them. */
+function drainingFor(seconds = 0): Pick<HttpEndpointOptions, "drain" | "refuse" | "graceMs"> {
+  if (seconds === 0) return {};
+  const drainMs = seconds * 1_000;
+  return {
+    drain: () => sleep(drainMs),
+    refuse: () => sleep(REFUSE_MS),
+    graceMs: Math.max(GRACE_MS, drainMs),
+  };
 }
 
 async function principalsOf(
