@@ -24,6 +24,7 @@ export const BENCHMARKS = [
   { name: "store-search", file: "store/search.js" },
   { name: "store-drivers", file: "store/drivers.js" },
   { name: "store-quality", file: "store/quality.js", options: ["--beir"] },
+  { name: "team", file: "team/run.js" },
   { name: "embed", file: "embed.js" },
   { name: "client", file: "client.js" },
   { name: "pins", file: "pins/run.js", options: ["--tools"] },
