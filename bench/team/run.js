@@ -1,12 +1,12 @@
-// The store of a team, on PostgreSQL, beside the embedded store. `node bench/team/run.js [--parts search,ingest]
-// [--documents 100000] [--rounds 3]`. Each part starts its own server and writes its own result.
+// The store of a team, on PostgreSQL, beside the embedded store, and several gateways on it. `node bench/team/run.js
+// [--parts search,ingest] [--documents 100000] [--rounds 3] [--seconds 300]`. Each part starts its own server and writes its own result.
 import { parseArgs } from "node:util";
 import { report } from "../report.js";
 import { hasPostgres } from "./cluster.js";
 
 /**
  * The settings of a run. Documents that are not given are as many as each part needs.
- * @typedef {{ documents: number | undefined, rounds: number }} TeamOptions
+ * @typedef {{ documents: number | undefined, rounds: number, seconds?: number | undefined }} TeamOptions
  */
 
 /** The parts, in the order of the page. Each is a module that exports `measure`. @type {Record<string, () => Promise<{ measure: (options: TeamOptions) => Promise<void> }>>} */
@@ -14,6 +14,8 @@ const PARTS = {
   search: () => import("./search.js"),
   ingest: () => import("./ingest.js"),
   quality: () => import("./quality.js"),
+  gateways: () => import("./gateways.js"),
+  kills: () => import("./kills.js"),
 };
 
 const { values } = parseArgs({
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     parts: { type: "string", default: Object.keys(PARTS).join(",") },
     documents: { type: "string" },
     rounds: { type: "string", default: "3" },
+    seconds: { type: "string" },
   },
 });
 const chosen = values.parts.split(",");
@@ -31,9 +34,10 @@ if (unknown.length > 0) {
 }
 if (hasPostgres()) {
   const documents = values.documents === undefined ? undefined : Number(values.documents);
+  const seconds = values.seconds === undefined ? undefined : Number(values.seconds);
   for (const name of chosen) {
     const part = await PARTS[name]?.();
-    await part?.measure({ documents, rounds: Number(values.rounds) });
+    await part?.measure({ documents, rounds: Number(values.rounds), seconds });
   }
 } else {
   const absent = [{ name: "PostgreSQL", reason: "its server is not installed." }];
