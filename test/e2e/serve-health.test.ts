@@ -53,6 +53,10 @@ describe("trunkline serve --http", () => {
     expect(text).toMatch(/^trunkline_calls_total\{operation="[^"]+",outcome="error"\} 1$/m);
     expect(text).toContain('trunkline_servers{state="connected"} 1\n');
     expect(text).toContain("trunkline_ready 1\n");
+    expect(text).toContain("trunkline_store_up 1\n");
+    expect(text).toMatch(/^trunkline_http_requests \d+$/m);
+    expect(text).toContain("trunkline_http_sessions 0\n");
+    expect(text).toContain("trunkline_draining 0\n");
     expect(text).toMatch(/^process_resident_memory_bytes \d{7,}$/m);
   });
 

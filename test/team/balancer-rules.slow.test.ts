@@ -9,8 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { needs } from "../support/needs.js";
-import { hasNginx, startBalancer } from "./balancer.js";
 import { freePort } from "./gateway-process.js";
+import { hasNginx, startBalancer } from "./nginx.js";
 
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 

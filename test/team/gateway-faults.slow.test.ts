@@ -64,13 +64,20 @@ async function expectWithoutStore(gateway: GatewayProcess): Promise<void> {
   // Its answer is kept for a second.
   await expect.poll(async () => (await gateway.page("/readyz")).text).toBe("The store cannot be reached.\n");
   expect((await gateway.page("/healthz")).status).toBe(200);
-  expect((await gateway.page("/metrics")).text).toContain("trunkline_ready 0\n");
+  const { text } = await gateway.page("/metrics");
+  expect(text).toContain("trunkline_ready 0\n");
+  expect(text).toContain("trunkline_store_up 0\n");
 }
 
 async function expectRecovery(gateway: GatewayProcess): Promise<void> {
   const client = new TeamClient(gateway.url);
   await expect.poll(async () => (await gateway.page("/readyz")).status).toBe(200);
   expect((await client.call("query", get("a.md"), { attempts: 5 })).text).toContain("before");
+  const { text } = await gateway.page("/metrics");
+  expect(text).toContain("trunkline_store_up 1\n");
+  expect(text).toMatch(/^trunkline_index_jobs \d+$/m);
+  for (const state of ["used", "idle", "waiting"])
+    expect(text).toMatch(new RegExp(`^trunkline_store_connections\\{state="${state}"\\} \\d+$`, "m"));
   expect(await client.call("execute", operation("add", { content: "y", name: "after.md" }))).toMatchObject({
     ok: true,
   });

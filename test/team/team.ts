@@ -7,8 +7,8 @@ import {
 } from "../../packages/store-postgres/test/support/postgres-cluster.js";
 import { testServer } from "../e2e/server-entries.js";
 import { needs } from "../support/needs.js";
-import { hasNginx, startBalancer } from "./balancer.js";
 import { type GatewayOptions, GatewayProcess, type TeamPlace, teamPlace } from "./gateway-process.js";
+import { hasNginx, startBalancer } from "./nginx.js";
 
 export const binaries = postgresBinaries();
 export const hasPostgres = binaries !== undefined;

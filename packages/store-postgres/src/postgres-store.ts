@@ -474,6 +474,17 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
     );
   }
 
+  /** Figures for operators. The connections are those of this gateway. */
+  async figures(options: StoreCallOptions = {}): Promise<{
+    waitingJobs: number;
+    connections: { used: number; idle: number; waiting: number };
+  }> {
+    const { waitingJobs } = await this.#read(options, (sql) =>
+      sql.one<{ waitingJobs: number }>('SELECT count(*) AS "waitingJobs" FROM jobs'),
+    );
+    return { waitingJobs, connections: this.#engine.database.driver.connections() };
+  }
+
   /** Changes the embedding model. Everything is embedded again in the background. */
   useEmbedder(embedder: Embedder): void {
     const engine = this.#engine;

@@ -1,5 +1,5 @@
 /** The embedded content store: one folder, several processes, everything off the main thread. */
-export type { AnyStore } from "./any-store.js";
+export type { AnyStore, StoreFigures } from "./any-store.js";
 export { asContentStore } from "./content-store.js";
 export type * from "./contract/index.js";
 export { storeOperations } from "./contract/index.js";

@@ -10,13 +10,21 @@ export interface HealthSource {
    */
   problems(): Promise<readonly string[]>;
   /** Returns figures in the text format of Prometheus. */
-  metrics(): Promise<string>;
+  metrics(load: EndpointLoad): Promise<string>;
+}
+
+/** What the endpoint is doing. */
+export interface EndpointLoad {
+  /** Requests that are being answered, without this one. */
+  readonly requests: number;
+  /** Sessions of legacy clients. */
+  readonly sessions: number;
+  readonly isDraining: boolean;
 }
 
 interface HealthPagesOptions {
   readonly source: HealthSource;
-  /** Whether the endpoint finishes its calls and takes no new ones. */
-  isDraining(): boolean;
+  load(): EndpointLoad;
   /** Returns why a request is rejected, unless it has a valid token. */
   checkToken(request: IncomingMessage): Refusal | undefined;
 }
@@ -47,18 +55,18 @@ export class HealthPages {
   /** Answers a request for a page. */
   async answer(page: Page, request: IncomingMessage, response: ServerResponse): Promise<void> {
     request.resume();
-    const { source, isDraining, checkToken } = this.#options;
+    const { source, load, checkToken } = this.#options;
     if (request.method !== "GET" && request.method !== "HEAD")
       return refuse(response, refusal(405, "Method not allowed.", { allow: "GET, HEAD" }));
     if (page === "health") return send(response, { status: 200, type: TEXT, body: "ok\n" });
     if (page === "readiness") {
-      const problems = isDraining() ? [DRAINING] : await this.#problems();
+      const problems = load().isDraining ? [DRAINING] : await this.#problems();
       const body = `${problems.length === 0 ? "ready" : problems.join("\n")}\n`;
       return send(response, { status: problems.length === 0 ? 200 : 503, type: TEXT, body });
     }
     const refused = checkToken(request);
     if (refused !== undefined) return refuse(response, refused);
-    send(response, { status: 200, type: PROMETHEUS, body: await source.metrics() });
+    send(response, { status: 200, type: PROMETHEUS, body: await source.metrics(load()) });
   }
 
   #problems(): Promise<readonly string[]> {

@@ -43,7 +43,7 @@ import { doubtfulRequest, headerMismatch, ordinaryRequest } from "./modern-heade
 import { type Principals, singleToken } from "./principals.js";
 import { answeredId, repeatedKeyError } from "./unique-keys.js";
 
-export type { HealthSource } from "./http-health.js";
+export type { EndpointLoad, HealthSource } from "./http-health.js";
 export { DEFAULT_PRINCIPAL, type Principals, tokenDigest } from "./principals.js";
 
 export interface HttpEndpointOptions {
@@ -189,7 +189,11 @@ class Endpoint {
     if (health !== undefined) {
       this.#health = new HealthPages({
         source: health,
-        isDraining: () => this.#closing !== undefined,
+        load: () => ({
+          requests: this.#inFlight - 1,
+          sessions: this.#sessions.size,
+          isDraining: this.#closing !== undefined,
+        }),
         checkToken: (request) => {
           const principal = this.#guard.identify(request);
           return typeof principal === "string" ? undefined : principal;

@@ -15,6 +15,11 @@ export class ConnectionSlots {
     this.#free = count;
   }
 
+  /** How many calls wait for a slot. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /** Waits for a free slot. Call the returned function to give it back. */
   async take(signal: AbortSignal | undefined): Promise<() => void> {
     if (this.#free > 0) this.#free--;

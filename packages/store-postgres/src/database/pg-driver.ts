@@ -116,6 +116,11 @@ class PgDriver implements Driver {
     this.#liveness = new Liveness({ isAlive: () => this.#isAlive(), onDead: () => this.#abandon() });
   }
 
+  connections(): { used: number; idle: number; waiting: number } {
+    const { totalCount, idleCount } = this.#pool;
+    return { used: totalCount - idleCount, idle: idleCount, waiting: this.#slots.waiting };
+  }
+
   async use<T>(work: (connection: DriverConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const giveBack = await this.#slots.take(signal);
     try {

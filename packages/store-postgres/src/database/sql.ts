@@ -13,6 +13,8 @@ export interface DriverConnection {
 export interface Driver {
   /** The address without a password, for messages. */
   readonly place: string;
+  /** How many connections are in use, open but idle, and waited for. */
+  connections(): { used: number; idle: number; waiting: number };
   /**
    * Runs work on a connection of its own. A connection that failed is not used again. An abort stops the statement that
    * runs; the work then fails.

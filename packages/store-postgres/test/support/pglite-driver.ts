@@ -42,6 +42,7 @@ export function pgliteDriver(db: PGlite): Driver {
   };
   return {
     place: "pglite",
+    connections: () => ({ used: 0, idle: 1, waiting: 0 }),
     async use(work) {
       const running = last.then(() => work(connection));
       last = running.catch(() => {});

@@ -1,7 +1,8 @@
 // What `serve --http` tells operators: whether it can do its work, and figures.
 import { parseContentId, sleep } from "@trunkline/core";
-import type { HealthSource } from "@trunkline/server/http";
+import type { EndpointLoad, HealthSource } from "@trunkline/server/http";
 import { type CallMetrics, type Metric, prometheusText } from "@trunkline/server/journal";
+import type { AnyStore } from "@trunkline/store";
 import type { App } from "../../app/app.js";
 
 /** How long the store may take to answer before it counts as unreachable. */
@@ -12,7 +13,13 @@ const NO_CONTENT = parseContentId("0".repeat(64));
 export function gatewayHealth(app: App, calls: CallMetrics): HealthSource {
   return {
     problems: () => problemsOf(app),
-    metrics: async () => prometheusText([...calls.metrics(), ...(await gatewayMetrics(app))]),
+    metrics: async (load) =>
+      prometheusText([
+        ...calls.metrics(),
+        ...endpointMetrics(load),
+        ...(await gatewayMetrics(app)),
+        ...(await storeMetrics(app)),
+      ]),
   };
 }
 
@@ -35,27 +42,73 @@ async function isConfigValid(app: App): Promise<boolean> {
 }
 
 async function isStoreReachable(app: App): Promise<boolean> {
+  return (await fromStore(app, (store, signal) => store.has(NO_CONTENT, { signal }))) !== undefined;
+}
+
+/** Asks the store. Returns undefined if it does not answer soon. */
+async function fromStore<T>(
+  app: App,
+  ask: (store: AnyStore, signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
   const stopping = new AbortController();
   const signal = AbortSignal.any([stopping.signal, app.signal]);
   const looked = app
     .store()
-    .then(async (store) => await store.has(NO_CONTENT, { signal }))
-    .then(
-      () => true,
-      (error: unknown) => {
-        app.context.logger.debug("the store cannot be reached", { error });
-        return false;
-      },
-    );
+    .then((store) => ask(store, signal))
+    .catch((error: unknown) => {
+      app.context.logger.debug("the store cannot be reached", { error });
+      return undefined;
+    });
   const gaveUp = sleep(STORE_MS, stopping.signal).then(
-    () => false,
-    () => false,
+    () => undefined,
+    () => undefined,
   );
   try {
     return await Promise.race([looked, gaveUp]);
   } finally {
     stopping.abort();
   }
+}
+
+function endpointMetrics({ requests, sessions, isDraining }: EndpointLoad): readonly Metric[] {
+  const gauge = (name: string, help: string, value: number): Metric => ({
+    ...{ name, help, type: "gauge" },
+    samples: [{ value }],
+  });
+  return [
+    gauge("trunkline_http_requests", "Requests that are being answered.", requests),
+    gauge("trunkline_http_sessions", "Open sessions of legacy clients.", sessions),
+    gauge("trunkline_draining", "Whether the gateway is stopping.", isDraining ? 1 : 0),
+  ];
+}
+
+async function storeMetrics(app: App): Promise<readonly Metric[]> {
+  const isUp = await isStoreReachable(app);
+  const up: Metric = {
+    name: "trunkline_store_up",
+    help: "Whether the store can be reached.",
+    type: "gauge",
+    samples: [{ value: isUp ? 1 : 0 }],
+  };
+  // Without the database there is nothing to count.
+  const figures = isUp ? await fromStore(app, async (store, signal) => await store.figures?.({ signal })) : undefined;
+  if (figures === undefined) return [up];
+  const { waitingJobs, connections } = figures;
+  return [
+    up,
+    {
+      name: "trunkline_index_jobs",
+      help: "Documents that wait for background indexing, by any gateway.",
+      type: "gauge",
+      samples: [{ value: waitingJobs }],
+    },
+    {
+      name: "trunkline_store_connections",
+      help: "Connections of this gateway to the store's database, and calls that wait for one.",
+      type: "gauge",
+      samples: Object.entries(connections).map(([state, value]) => ({ labels: { state }, value })),
+    },
+  ];
 }
 
 async function gatewayMetrics(app: App): Promise<readonly Metric[]> {
