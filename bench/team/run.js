@@ -16,6 +16,7 @@ const PARTS = {
   quality: () => import("./quality.js"),
   gateways: () => import("./gateways.js"),
   kills: () => import("./kills.js"),
+  growth: () => import("./growth.js"),
 };
 
 const { values } = parseArgs({
