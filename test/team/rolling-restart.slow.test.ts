@@ -46,11 +46,12 @@ describe.skipIf(!hasTeam)(`a rolling restart behind nginx${needsTeam}`, () => {
       await expect.poll(() => callsOf(gateway, "hello.hello"), { interval: 200 }).toBeGreaterThan(10);
       exits.push(await gateway.end("SIGTERM"));
       await gateway.start();
+      // Until nginx uses it again, the other one must stay.
+      await expect.poll(() => callsOf(gateway, "hello.hello"), { interval: 200 }).toBeGreaterThan(0);
     }
-    await expect.poll(() => callsOf(team.gateways[1] as never, "hello.hello"), { interval: 200 }).toBeGreaterThan(0);
     isDone = true;
     await Promise.all(working);
-    expect(failures).toEqual([]);
+    expect(failures, team.balancer.log()).toEqual([]);
     expect(exits).toEqual([0, 0, 0, 0]);
     // Sessions of a gateway that stops are opened again at another one; nothing else is repeated.
     expect(legacy.reduce((sum, { reopened }) => sum + reopened, 0)).toBeGreaterThan(0);
