@@ -25,8 +25,8 @@ import {
 } from "@trunkline/core";
 import { EXIT } from "../../app/exit-codes.js";
 import { projectStore } from "../../app/folders.js";
-import { allowListNote } from "../../install/allow-list.js";
 import { type AgentProgram, agentProgram, projectFile, userFile } from "../../install/agent-programs.js";
+import { allowListNote } from "../../install/allow-list.js";
 import { DEFAULT_URL, launchCommand, startsTrunkline } from "../../install/launch-command.js";
 import { ENTRY_NAME, entryPlace, programStates } from "../../install/program-states.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
