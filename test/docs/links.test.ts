@@ -114,6 +114,15 @@ describe("the documentation", () => {
     const index = linksOf(readFileSync(join(folder, "README.md"), "utf8")).map(({ target }) => target);
     expect(records.filter((record) => !index.includes(record))).toEqual([]);
   });
+
+  it("lists every page in the index of the documentation", () => {
+    const docs = join(root, "docs");
+    const pages = ["", "guides", "reference"].flatMap((folder) =>
+      readdirSync(join(docs, folder)).flatMap((name) => (name.endsWith(".md") ? [join(folder, name)] : [])),
+    );
+    const index = linksOf(readFileSync(join(docs, "README.md"), "utf8")).map(({ target }) => target);
+    expect(pages.filter((page) => page !== "README.md" && !index.includes(page))).toEqual([]);
+  });
 });
 
 describe("the link check", () => {
