@@ -76,6 +76,7 @@ export class ModernProtocol {
   readonly #relay: GatewayRelay | undefined;
   readonly #endedTasks: EndedTasks | undefined;
   readonly #stopServing: (() => void) | undefined;
+  #isClosing = false;
   readonly subscriptions: ModernSubscriptions;
 
   constructor(service: McpService, { logger, limits, gateway }: ModernOptions) {
@@ -87,7 +88,11 @@ export class ModernProtocol {
     if (gateway !== undefined) {
       this.#relay = new GatewayRelay(gateway);
       this.#endedTasks = new EndedTasks(gateway, { logger, max: limits.tasks.max });
-      this.#stopServing = this.#relay.serve((request, context) => this.#handleHere(request, context));
+      this.#stopServing = this.#relay.serve(async (request, context) => {
+        const answer = await this.#handleHere(request, context);
+        // Without an answer the other gateway says that this one is gone, and what to do.
+        return this.#isClosing && answer?.message.error !== undefined ? undefined : answer;
+      });
     }
     this.subscriptions = new ModernSubscriptions(service, { max: limits.maxSubscriptions });
   }
@@ -157,6 +162,7 @@ export class ModernProtocol {
 
   /** Ends waiting calls and tasks. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     this.#parked.close();
     this.#tasks.close();
     this.#stopServing?.();

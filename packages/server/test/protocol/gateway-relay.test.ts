@@ -100,6 +100,16 @@ describe("a request about a call of another gateway", () => {
     expect(unknown.error.data).toEqual({ reason: "requestState" });
   });
 
+  test("gets the error that says so if that gateway stops before the call ends", async () => {
+    const team = new MemoryTeam();
+    const [a, b] = [open(team, "a"), open(team, "b")];
+    const { result } = await a.call("ask_then_gate").answer;
+    const { answer } = b.call("ask_then_gate", answersOf(result));
+    await until(() => a.service.answered === 1);
+    await a.protocol.close();
+    expect((await answer).error).toMatchObject({ data: { reason: "requestState", retryable: true } });
+  });
+
   test("is an error if the other gateway sends nonsense", async () => {
     const team = new MemoryTeam();
     const b = open(team, "b");

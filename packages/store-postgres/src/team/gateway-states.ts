@@ -6,6 +6,8 @@ import type { TeamSql } from "./team-sql.js";
 /** How long the lock may be free before its gateway counts as gone. Gateways reconnect after a second. */
 const SILENT_MS = 2_500;
 const LOOK_AGAIN_MS = 500;
+/** How long a gateway that was seen alive is taken to be so. Open exchanges are looked at anyway. */
+const FRESH_MS = 500;
 
 /** Whether the lock of `g`, a row of gateways, is held. The columns of pg_locks are the two halves of its number. */
 export const IS_HELD = `EXISTS (SELECT 1 FROM pg_locks l
@@ -25,6 +27,9 @@ export class GatewayStates {
   readonly #sql: TeamSql;
   /** Since when a gateway has been silent, and when that was last seen, by run. */
   readonly #silent = new Map<string, { readonly since: number; readonly last: number }>();
+
+  /** Until when a gateway is taken to be alive, by name. */
+  readonly #alive = new Map<string, { readonly state: GatewayState; readonly untilMs: number }>();
 
   constructor(sql: TeamSql) {
     this.#sql = sql;
@@ -48,7 +53,10 @@ export class GatewayStates {
           name,
           run,
         );
-      states.set(name, { run, isGone, isSilent: isSilent && !isGone });
+      const state = { run, isGone, isSilent: isSilent && !isGone };
+      states.set(name, state);
+      if (held && !gone) this.#alive.set(name, { state, untilMs: performance.now() + FRESH_MS });
+      else this.#alive.delete(name);
     }
     return states;
   }
@@ -57,11 +65,18 @@ export class GatewayStates {
   async settled(name: string, signal: AbortSignal): Promise<GatewayState | undefined> {
     for (;;) {
       if (signal.aborted) throw abortError(signal, "The request to another gateway");
+      const known = this.#alive.get(name);
+      if (known !== undefined && performance.now() < known.untilMs) return known.state;
       const state = (await this.look([name])).get(name);
       if (state === undefined || !state.isSilent) return state;
       // Only rejects if it is aborted, which is reported above.
       await sleep(LOOK_AGAIN_MS, signal).catch(() => {});
     }
+  }
+
+  /** Something has changed: the next look asks the database. */
+  forget(): void {
+    this.#alive.clear();
   }
 
   #isOver(run: string): boolean {

@@ -21,6 +21,8 @@ import { Mailbox } from "./mailbox.js";
 import { inSchema, TEAM_CHANNEL, TeamSql } from "./team-sql.js";
 
 const SWEEP_MS = 60_000;
+/** What the ended tasks of one principal may take up together. */
+const MOST_TASK_BYTES = 256 * 1024 * 1024;
 
 export class PostgresTeam implements Team {
   readonly #database: Database;
@@ -107,7 +109,9 @@ class PostgresGateway implements Gateway {
     );
     await this.#sql.rows(
       `DELETE FROM @ended_tasks WHERE id IN (
-         SELECT id FROM @ended_tasks WHERE principal = $1 ORDER BY ended DESC, id OFFSET $2::int)`,
+         SELECT id FROM (SELECT id, row_number() OVER newest AS place, sum(octet_length(detail)) OVER newest AS bytes
+           FROM @ended_tasks WHERE principal = $1 WINDOW newest AS (ORDER BY ended DESC, id)) t
+         WHERE place > $2::int OR bytes > ${MOST_TASK_BYTES})`,
       ...[principal, max],
     );
   }
@@ -196,7 +200,10 @@ class PostgresGateway implements Gateway {
   #wake(payload: string): void {
     const [what = "", whom = ""] = payload.split(" ");
     if (payload === "" || (what === "to" && whom === this.name)) void this.#mailbox.read();
-    if (payload === "" || what === "gone") void this.#exchanges.look();
+    if (payload === "" || what === "gone") {
+      this.#states.forget();
+      void this.#exchanges.look();
+    }
     if (payload === "" || what === "batch") this.#batches.wake(whom === "" ? undefined : whom);
   }
 
