@@ -5,7 +5,7 @@ import { openChunk } from "@trunkline/store/parts";
 import { lockHistory } from "../contents/document-history.js";
 import { type ContentRow, hexOf, readContent } from "../contents/pg-contents.js";
 import type { Database, Sql } from "../database/sql.js";
-import { refreshEntries, type WordCounts } from "../search/entry-writes.js";
+import { addOldEntries, refreshEntries, type WordCounts } from "../search/entry-writes.js";
 
 const WINDOW = 100;
 
@@ -181,8 +181,34 @@ export async function rebuild(database: Database, count: WordCounts["count"]): P
       await refreshEntries(sql, found, { known: new Map(), count });
       return found;
     });
-    if (ids.length === 0) return { documents, chunks: 0, lost: [] };
+    if (ids.length === 0) break;
     documents += ids.length;
+    after = ids.at(-1) ?? after;
+  }
+  await rebuildOld(database, count);
+  return { documents, chunks: 0, lost: [] };
+}
+
+/** Builds the index of versions that only snapshots show. */
+async function rebuildOld(database: Database, count: WordCounts["count"]): Promise<void> {
+  for (let after = 0; ; ) {
+    const ids = await database.write({}, async (sql) => {
+      await lockHistory(sql);
+      const rows = await sql.rows<{ id: number }>(
+        `SELECT v.id FROM versions v JOIN documents d ON d.id = v.document
+         WHERE v.id > $1 AND v.seq_to IS NOT NULL AND EXISTS (
+           SELECT 1 FROM snapshots s WHERE s.collection = d.collection AND s.seq >= v.seq_from AND s.seq < v.seq_to)
+         ORDER BY v.id LIMIT ${REBUILT_AT_ONCE}`,
+        after,
+      );
+      const found = rows.map(({ id }) => id);
+      await addOldEntries(sql, found, { known: new Map(), count });
+      // Gateways read entries that are newer than what they know.
+      await sql.exec(`UPDATE facts SET value = value + 1 WHERE key = 'seq';
+        UPDATE entries SET seq = (SELECT value FROM facts WHERE key = 'seq') WHERE state = 1`);
+      return found;
+    });
+    if (ids.length === 0) return;
     after = ids.at(-1) ?? after;
   }
 }

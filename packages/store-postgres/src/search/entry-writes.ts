@@ -25,6 +25,10 @@ interface LiveRow extends Pick<ContentRow, "type" | "size" | "hash"> {
   readonly seq: number;
 }
 
+/** The states of an entry. 0 is gone. */
+const IN_SNAPSHOT = 1;
+const LIVE = 2;
+
 /** Longer texts are found by name, not by their words. */
 const MAX_INDEXED_BYTES = 64 * 1024 * 1024;
 
@@ -54,6 +58,27 @@ export async function refreshEntries(sql: Sql, documents: readonly number[], wor
     documents,
   );
   if (rows.length === 0) return;
+  const ids = await addEntries(sql, rows, { words, state: LIVE });
+  await sql.run("INSERT INTO jobs (entry) SELECT * FROM unnest($1::int[])", ids);
+  await sql.run("SELECT pg_notify('trunkline_work', '')");
+}
+
+/** Adds entries of versions that only snapshots show. Needs the lock on the history. */
+export async function addOldEntries(sql: Sql, versions: readonly number[], words: WordCounts): Promise<void> {
+  const rows = await sql.rows<LiveRow>(
+    `SELECT d.id AS document, v.id AS version, v.content, d.path, d.root, d.title, k.name AS collection, d.seq, c.type, c.size, c.hash
+     FROM versions v JOIN documents d ON d.id = v.document JOIN contents c ON c.id = v.content
+     JOIN collections k ON k.id = d.collection WHERE v.id = ANY($1::bigint[]) ORDER BY v.id`,
+    versions,
+  );
+  if (rows.length > 0) await addEntries(sql, rows, { words, state: IN_SNAPSHOT });
+}
+
+async function addEntries(
+  sql: Sql,
+  rows: readonly LiveRow[],
+  { words, state }: { words: WordCounts; state: number },
+): Promise<number[]> {
   const attributes = await attributesOf(
     sql,
     rows.map(({ document }) => document),
@@ -65,10 +90,9 @@ export async function refreshEntries(sql: Sql, documents: readonly number[], wor
     const entry = { path: row.path, root: row.root ?? undefined, title: row.title ?? undefined, tags, metadata };
     pieces.push(withHead(counts, entry));
   }
-  const ids = await insertEntries(sql, rows, pieces);
+  const ids = await insertEntries(sql, rows, { pieces, state });
   await insertPieces(sql, ids, pieces);
-  await sql.run("INSERT INTO jobs (entry) SELECT * FROM unnest($1::int[])", ids);
-  await sql.run("SELECT pg_notify('trunkline_work', '')");
+  return ids;
 }
 
 async function countsFor(sql: Sql, row: LiveRow, words: WordCounts): Promise<readonly PieceCounts[]> {
@@ -87,14 +111,14 @@ async function countsFor(sql: Sql, row: LiveRow, words: WordCounts): Promise<rea
 async function insertEntries(
   sql: Sql,
   rows: readonly LiveRow[],
-  pieces: readonly (readonly PieceCounts[])[],
+  { pieces, state }: { pieces: readonly (readonly PieceCounts[])[]; state: number },
 ): Promise<number[]> {
-  const inserted = await sql.rows<{ id: number; document: number }>(
+  const inserted = await sql.rows<{ id: number; version: number }>(
     `INSERT INTO entries (document, version, content, state, results, kind, texts, length, seq)
-     SELECT n.document, n.version, n.content, 2, n.results, n.kind, n.texts, n.length, n.seq
+     SELECT n.document, n.version, n.content, ${state}, n.results, n.kind, n.texts, n.length, n.seq
      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::boolean[], $5::smallint[], $6::int[], $7::bigint[], $8::bigint[])
        AS n(document, version, content, results, kind, texts, length, seq)
-     RETURNING id, document`,
+     RETURNING id, version`,
     rows.map(({ document }) => document),
     rows.map(({ version }) => version),
     rows.map(({ content }) => content),
@@ -104,8 +128,8 @@ async function insertEntries(
     pieces.map((own) => own.reduce((sum, { length }) => sum + length, 0)),
     rows.map(({ seq }) => seq),
   );
-  const ids = new Map(inserted.map(({ id, document }) => [document, id]));
-  return rows.map(({ document }) => ids.get(document) as number);
+  const ids = new Map(inserted.map(({ id, version }) => [version, id]));
+  return rows.map(({ version }) => ids.get(version) as number);
 }
 
 async function insertPieces(
