@@ -1,14 +1,6 @@
 // The store on PostgreSQL: the operations of the contract as methods, and access to content by hash.
 import { resolve } from "node:path";
-import {
-  abortError,
-  type ContentId,
-  type Embedder,
-  type Logger,
-  parseContentId,
-  type Team,
-  TrunklineError,
-} from "@trunkline/core";
+import { type ContentId, type Embedder, parseContentId, type Team, TrunklineError } from "@trunkline/core";
 import type {
   AddParams,
   AddResult,
@@ -59,13 +51,11 @@ import {
   Embedding,
   type GrepCallOptions,
   type GuardedPaths,
-  type Handlers,
   type QueryVector,
   RESULTS_KEPT_MS,
   type Replay,
   removeOldPartials,
   requireRestorable,
-  restoreFrom,
   storedCollection,
   type TransferEvent,
   type TransferState,
@@ -73,76 +63,32 @@ import {
   viewerOf,
 } from "@trunkline/store/parts";
 import {
-  contentById,
   findContent,
-  hexOf,
   holdOffGc,
   matchingIds,
   readContent,
   resolveContent,
   storeContents,
 } from "./contents/pg-contents.js";
-import { selectDocuments } from "./contents/pg-filters.js";
 import type { Database, Sql } from "./database/sql.js";
 import { deleteDocuments, takeSnapshot, undeleteDocument, updateDocuments } from "./documents/pg-changes.js";
 import { diff } from "./documents/pg-diff.js";
 import { getDocument } from "./documents/pg-get.js";
 import { listCollections, listDocuments, listSnapshots } from "./documents/pg-list.js";
-import {
-  listSessions,
-  pinContent,
-  resumeSession,
-  startSession,
-  stopSession,
-  unpinContent,
-} from "./documents/pg-sessions.js";
-import { documentQuestions, PostgresWrites } from "./documents/pg-writes.js";
+import { restoreDocuments } from "./documents/pg-restore.js";
+import { listSessions, pinContent, unpinContent } from "./documents/pg-sessions.js";
 import { graph, relatedTo } from "./graph/pg-graph.js";
-import { PostgresGrep } from "./grep/pg-grep.js";
 import { PassageQueue } from "./indexing/passage-queue.js";
-import { WorkQueue } from "./indexing/work-queue.js";
-import { JournalTable } from "./maintenance/journal-table.js";
+import type { JournalTable } from "./maintenance/journal-table.js";
 import { gc } from "./maintenance/pg-gc.js";
 import { status } from "./maintenance/pg-status.js";
 import { rebuild, verify } from "./maintenance/pg-verify.js";
-import { EntryCache } from "./search/entry-cache.js";
-import type { WordCounts } from "./search/entry-writes.js";
-import { PassageVectors } from "./search/passage-vectors.js";
 import { search } from "./search/pg-search.js";
-import { DocumentFeed } from "./team/document-feed.js";
+import { closeEngine, type Engine, makeEngine, type StoreParts, sessionCalls } from "./store-engine.js";
 import { PostgresTeam } from "./team/pg-team.js";
-import { StoreThreads } from "./thread/store-threads.js";
 import { stateOfStore, takeState } from "./transfer/copied-state.js";
-import { exportTo, importFrom, type OpenEmbedded } from "./transfer/export-files.js";
+import { exportTo, importFrom } from "./transfer/export-files.js";
 import { historyOf, replay, replayed } from "./transfer/history-copy.js";
-
-interface StoreParts {
-  readonly cwd: string;
-  readonly guarded: GuardedPaths;
-  readonly logger: Logger;
-  readonly id: string;
-  /** For unfinished downloads of this gateway. */
-  readonly folder: string;
-  readonly openEmbedded: OpenEmbedded | undefined;
-  readonly isReadOnly: boolean;
-}
-
-/** What all views of a store share. */
-interface Engine extends Omit<StoreParts, "cwd" | "guarded"> {
-  readonly database: Database;
-  readonly threads: StoreThreads;
-  readonly writes: PostgresWrites;
-  readonly cache: EntryCache;
-  readonly vectors: PassageVectors;
-  readonly work: WorkQueue;
-  readonly count: WordCounts["count"];
-  readonly grep: PostgresGrep;
-  readonly feed: DocumentFeed;
-  readonly journal: JournalTable;
-  embedding: Embedding | undefined;
-  stopListening: (() => Promise<void>) | undefined;
-  isClosed: boolean;
-}
 
 /** An open store on PostgreSQL. Any number of gateways use one database at the same time. */
 export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposable {
@@ -332,41 +278,9 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   async restore(params: RestoreParams, options: StoreCallOptions = {}): Promise<RestoreResult> {
     requireRestorable(params);
     const outputDirectory = resolve(this.#cwd, params.outputDirectory);
-    const { signal, onProgress, limits } = options;
-    const resolved = { ...params, outputDirectory, limits, guarded: this.#guarded };
-    const call = {
-      check: () => {
-        if (signal?.aborted) throw abortError(signal, "restore");
-      },
-      progress: onProgress ?? (() => {}),
-      signal: signal ?? new AbortController().signal,
-    };
-    return await this.#read(options, async (sql) => {
-      const selection = await selectDocuments(sql, { collection: params.collection, snapshot: params.snapshotId });
-      const rows = await sql.rows<{
-        path: string;
-        root: string | null;
-        mode: number | null;
-        mtime: number | null;
-        content: number;
-        hash: Uint8Array;
-        size: number;
-      }>(
-        `SELECT d.path, d.root, v.mode, v.mtime, c.id AS content, c.hash, c.size FROM ${selection.from}
-         WHERE ${selection.where} ORDER BY d.path`,
-        ...selection.values,
-      );
-      const documents = rows.map((row) => ({ ...row, hash: hexOf(row.hash) }));
-      const source = {
-        folder: this.#engine.folder,
-        documents,
-        open: async ({ content }: (typeof documents)[number]) => [
-          await readContent(sql, await contentById(sql, content)),
-        ],
-        has: async (hash: string) => (await findContent(sql, hash)) !== undefined,
-      };
-      return await restoreFrom(source, resolved, call);
-    });
+    const resolved = { ...params, outputDirectory, limits: options.limits, guarded: this.#guarded };
+    const { folder } = this.#engine;
+    return await this.#read(options, (sql) => restoreDocuments(sql, resolved, { ...options, folder }));
   }
 
   /** `onProgress` counts bytes. Private addresses are rejected unless the options allow them. */
@@ -511,24 +425,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
     if (isOwner) engine.isClosed = true;
     await this.#sessions.close();
     if (!isOwner) return;
-    const steps = [
-      () => engine.stopListening?.(),
-      () => engine.feed.close(),
-      () => engine.embedding?.close(),
-      () => engine.work.close(),
-      () => engine.grep.close(),
-      () => engine.threads.close(),
-      () => engine.database.driver.close(),
-    ];
-    let failure: { error: unknown } | undefined;
-    for (const step of steps) {
-      try {
-        await step();
-      } catch (error) {
-        failure ??= { error };
-      }
-    }
-    if (failure !== undefined) throw failure.error;
+    await closeEngine(engine);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -616,61 +513,6 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   ): Omit<P, "session"> & { session: string | undefined } {
     return { ...params, session: this.#sessions.meant(params.session, options) };
   }
-}
-
-function makeEngine(database: Database, { id, logger, folder, openEmbedded, isReadOnly }: StoreParts): Engine {
-  const count: WordCounts["count"] = (bytes) => threads.texts.countWords({ bytes });
-  const writes = new PostgresWrites(database, count);
-  const threads = new StoreThreads({ folder, logger, store: storeSide(database, writes) });
-  const work = new WorkQueue(database, { threads, logger });
-  const engine: Engine = {
-    ...{ id, logger, folder, openEmbedded, isReadOnly, database, threads, writes, count, work },
-    cache: new EntryCache(),
-    vectors: new PassageVectors(),
-    grep: new PostgresGrep(database),
-    feed: new DocumentFeed(database, logger),
-    journal: new JournalTable(database),
-    embedding: undefined,
-    stopListening: undefined,
-    isClosed: false,
-  };
-  work.onDone = () => engine.embedding?.wake();
-  return engine;
-}
-
-/** Answers the threads that read files. */
-function storeSide(database: Database, writes: PostgresWrites): Handlers {
-  const questions = documentQuestions(database);
-  const asked = Object.entries(questions).map(([name, answer]) => [
-    name,
-    // The thread passes the parameters of the same method.
-    (params: readonly unknown[]) => (answer as (...values: readonly unknown[]) => unknown)(...params),
-  ]);
-  const changes: Handlers = {
-    addDocuments: (batch: Parameters<PostgresWrites["addDocuments"]>[0], { signal }) =>
-      writes.addDocuments(batch, { signal }),
-    appendUpload: (part: Parameters<PostgresWrites["appendUpload"]>[0], { signal }) =>
-      writes.appendUpload(part, { signal }),
-    removeDocuments: (params: Parameters<PostgresWrites["removeDocuments"]>[0]) => writes.removeDocuments(params),
-    rememberRoot: (params: Parameters<PostgresWrites["rememberRoot"]>[0]) => writes.rememberRoot(params),
-    snapshot: (params: Parameters<PostgresWrites["snapshot"]>[0]) => writes.snapshot(params),
-  };
-  return { ...(Object.fromEntries(asked) as Handlers), ...changes };
-}
-
-/** Sessions are shared code; these are the calls it makes. */
-function sessionCalls({ database, threads }: Engine): ConstructorParameters<typeof ClientSessions>[0] {
-  return {
-    reader: {
-      resume: (params, { signal, viewer } = {}) =>
-        database.read({ signal, viewer }, (sql) => resumeSession(sql, params)),
-    },
-    writer: {
-      start: (params, { signal } = {}) => database.write({ signal }, (sql) => startSession(sql, params)),
-      stop: (params, { signal } = {}) => database.write({ signal }, (sql) => stopSession(sql, params)),
-    },
-    mover: { takeChanges: (params, options) => threads.files.takeChanges(params, options) },
-  };
 }
 
 function rpc({ signal, onProgress }: StoreCallOptions) {
