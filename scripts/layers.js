@@ -79,7 +79,7 @@ export const LAYERS = {
       documents: ["contents", "database", "search", "thread", "words"],
       graph: ["contents", "database", "search"],
       grep: ["contents", "database"],
-      indexing: ["contents", "database", "graph", "search", "thread"],
+      indexing: ["contents", "database", "graph", "search", "thread", "words"],
       maintenance: ["contents", "database", "graph", "indexing", "search"],
       team: ["database"],
       transfer: ["contents", "database", "documents", "search"],

@@ -221,7 +221,8 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
     const embedded = isByMeaning ? await this.#queryVector(params.query, options.signal) : undefined;
     const pins = this.#sessions.current(options);
     const resolved = { ...this.#filters(params, options), pins, embedded, viewer: viewerOf(options.principal) };
-    return await this.#read(options, (sql) => search(sql, resolved, this.#engine));
+    this.#requireOpen();
+    return await search(this.#engine, resolved, options.signal);
   }
 
   /** Returns a complete result, or a `truncated` one with a cursor. */

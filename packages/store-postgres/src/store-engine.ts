@@ -7,9 +7,9 @@ import { documentQuestions, PostgresWrites } from "./documents/pg-writes.js";
 import { PostgresGrep } from "./grep/pg-grep.js";
 import { WorkQueue } from "./indexing/work-queue.js";
 import { JournalTable } from "./maintenance/journal-table.js";
-import { EntryCache } from "./search/entry-cache.js";
 import type { WordCounts } from "./search/entry-writes.js";
 import { PassageVectors } from "./search/passage-vectors.js";
+import { SearchCache } from "./search/pg-search.js";
 import { DocumentFeed } from "./team/document-feed.js";
 import { StoreThreads } from "./thread/store-threads.js";
 import type { OpenEmbedded } from "./transfer/export-files.js";
@@ -30,7 +30,7 @@ export interface Engine extends Omit<StoreParts, "cwd" | "guarded"> {
   readonly database: Database;
   readonly threads: StoreThreads;
   readonly writes: PostgresWrites;
-  readonly cache: EntryCache;
+  readonly cache: SearchCache;
   readonly vectors: PassageVectors;
   readonly work: WorkQueue;
   readonly count: WordCounts["count"];
@@ -49,7 +49,7 @@ export function makeEngine(database: Database, { id, logger, folder, openEmbedde
   const work = new WorkQueue(database, { threads, logger });
   const engine: Engine = {
     ...{ id, logger, folder, openEmbedded, isReadOnly, database, threads, writes, count, work },
-    cache: new EntryCache(),
+    cache: new SearchCache(),
     vectors: new PassageVectors(),
     grep: new PostgresGrep(database),
     feed: new DocumentFeed(database, logger),

@@ -1,11 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isTrunklineError } from "@trunkline/core";
+import { isTrunklineError, silentLogger } from "@trunkline/core";
 import { asContentStore } from "@trunkline/store";
 import { contentStoreCases } from "@trunkline/store/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { initPostgresStore, openPostgresStore, SCHEMA_VERSION } from "../src/index.js";
+import { openPgDriver } from "../src/database/pg-driver.js";
+import { Database } from "../src/database/sql.js";
+import { initPostgresStore, openPostgresStore, type PostgresStore, SCHEMA_VERSION } from "../src/index.js";
+import { mergeWords } from "../src/indexing/merge-words.js";
 import { type PostgresCluster, postgresBinaries, startPostgres } from "./support/postgres-cluster.js";
 
 const binaries = postgresBinaries();
@@ -75,6 +78,34 @@ describe.skipIf(binaries === undefined)(
         ],
       });
       expect(await one.verify()).toMatchObject({ ok: true });
+    });
+
+    it("finds at one gateway what another one has acknowledged, and not what it has removed", async () => {
+      const url = cluster.createDatabase();
+      await initPostgresStore(url);
+      await using one = await openPostgresStore({ url, cwd: folder });
+      await using two = await openPostgresStore({ url, cwd: folder });
+      const total = async (store: PostgresStore, query: string) =>
+        (await store.search({ query, type: "keyword", fuzzy: false })).total;
+      const database = new Database(await openPgDriver({ url, logger: silentLogger, connections: 1 }));
+      for (let n = 0; n < 30; n++) {
+        const [writer, reader] = n % 2 === 0 ? [one, two] : [two, one];
+        await writer.add({ content: `shared word${n} first\n`, name: `${n}.md` });
+        // Several at once: they share what the gateway keeps in memory.
+        const asked = [`word${n}`, "shared", `word${n}`, "first"].map((query) => total(reader, query));
+        expect(await Promise.all(asked)).toEqual([1, n + 1, 1, n + 1 - Math.floor((n + 4) / 5)]);
+        // Words move to blocks now and then.
+        if (n % 7 === 3) await database.write({}, (sql) => mergeWords(sql, 1));
+        if (n % 5 === 0) {
+          await reader.add({ content: `shared word${n} second\n`, name: `${n}.md` });
+          expect(await Promise.all([total(writer, "second"), total(writer, `word${n}`)])).toEqual([n / 5 + 1, 1]);
+        }
+      }
+      await two.delete({ name: "7.md" });
+      expect([await total(one, "word7"), await total(one, "shared")]).toEqual([0, 29]);
+      await one.repair();
+      expect([await total(two, "word7"), await total(two, "shared"), await total(two, "second")]).toEqual([0, 29, 6]);
+      await database.driver.close();
     });
 
     it("reports STORE_UNAVAILABLE while the server is down and recovers by itself", async () => {

@@ -136,6 +136,19 @@ export {
 export type { SemanticHit } from "./search/semantic-hit.js";
 export { cutSnippet } from "./search/snippet.js";
 export { isCompound, type Term, termShare, termsOf } from "./search/terms.js";
-export { joinedTerm, joinedTokensOf, tokensOf } from "./search/tokenizer.js";
+export { joinedTerm, joinedTokensOf, termCounts, tokensOf } from "./search/tokenizer.js";
+export {
+  boundOfRank,
+  cosine,
+  countDistances,
+  distanceOfRank,
+  lengthOf,
+  numbersOf,
+  OUT,
+  SignTable,
+  setSigns,
+  signsOf,
+  vectorBytes,
+} from "./search/vector-math.js";
 export { ClientSessions } from "./sessions/client-sessions.js";
 export { type TakeChangesParams, type TakenChanges, takeChangesTo } from "./sessions/take-changes.js";

@@ -64,10 +64,21 @@ interface KnownRow extends DocumentRow {
   readonly content_size: number;
 }
 
+/** A document that was not there before. */
+export interface AddedRow {
+  readonly document: number;
+  readonly version: number;
+  readonly seq: number;
+  readonly put: PutDocument;
+}
+
 /** What happened to each document, and the ids of those whose entries in the index are not right any more. */
 export interface PutOutcome {
   readonly outcomes: readonly ("added" | "changed" | "unchanged")[];
+  /** New and changed ones. */
   readonly touched: readonly number[];
+  readonly added: readonly AddedRow[];
+  readonly changed: readonly number[];
 }
 
 /** Stores documents, as new ones or new versions, unless nothing changed. Needs {@link lockHistory}. */
@@ -77,14 +88,11 @@ export async function putDocuments(sql: Sql, batch: PutBatch): Promise<PutOutcom
   const added = batch.documents.filter(({ path }) => !known.has(path));
   const changes = await changesOf(sql, batch, known);
   const changed = changes.filter(({ kind }) => kind !== "unchanged");
-  let seq = added.length + changed.length === 0 ? 0 : await takeSeqs(sql, added.length + changed.length);
   const versions: NewVersion[] = [];
-  const ids = await insertDocuments(sql, { batch, added, seq, now });
-  for (const [index, document] of added.entries()) {
-    versions.push({ document: ids[index] as number, number: 1, put: document, seq: seq + index });
-  }
-  seq += added.length;
-  let [documents, bytes] = [added.length, added.reduce((sum, { size }) => sum + size, 0)];
+  const fresh = await insertDocuments(sql, { batch, added, now });
+  const ids = fresh.map(({ document }) => document);
+  let seq = changed.length === 0 ? 0 : await takeSeqs(sql, changed.length);
+  let [documents, bytes] = [0, 0];
   for (const { put, row, kind, isSameContent } of changes) {
     const root = keepOuterRoot(row.root, put.root);
     const { file } = put;
@@ -129,7 +137,8 @@ export async function putDocuments(sql: Sql, batch: PutBatch): Promise<PutOutcom
   const byPath = new Map(
     changes.map(({ put, isSameContent }) => [put.path, isSameContent ? "unchanged" : "changed"] as const),
   );
-  return { outcomes: batch.documents.map(({ path }) => byPath.get(path) ?? "added"), touched };
+  const outcomes = batch.documents.map(({ path }) => byPath.get(path) ?? "added");
+  return { outcomes, touched, added: fresh, changed: changed.map(({ row }) => row.id) };
 }
 
 async function knownDocuments(sql: Sql, batch: PutBatch): Promise<Map<string, KnownRow>> {
@@ -179,18 +188,27 @@ async function changesOf(sql: Sql, batch: PutBatch, known: ReadonlyMap<string, K
   });
 }
 
+/** Inserts documents with their first versions, takes numbers for them and counts them. */
 async function insertDocuments(
   sql: Sql,
-  { batch, added, seq, now }: { batch: PutBatch; added: readonly PutDocument[]; seq: number; now: number },
-): Promise<number[]> {
+  { batch, added, now }: { batch: PutBatch; added: readonly PutDocument[]; now: number },
+): Promise<AddedRow[]> {
   if (added.length === 0) return [];
   const column = <T>(pick: (document: PutDocument, index: number) => T) => added.map(pick);
-  const rows = await sql.rows<{ id: number; path: string }>(
-    `INSERT INTO documents (collection, path, name, title, root, state, state_since, created, modified, indexed, inode, checked, seq)
-     SELECT $1, n.path, n.name, n.title, n.root, 'live', $2::bigint, n.created, n.modified, $2::bigint, n.inode, n.checked, n.seq
-     FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])
-       AS n(path, name, title, root, created, modified, inode, checked, seq)
-     RETURNING id, path`,
+  const rows = await sql.rows<{ document: number; version: number; seq: number }>(
+    `WITH taken AS (UPDATE facts SET value = value + $11::int WHERE key = 'seq' RETURNING value - $11::int AS before),
+     counted AS (UPDATE collections SET documents = documents + $11::int, bytes = bytes + $15::bigint WHERE id = $1),
+     n AS (
+       SELECT g.*, taken.before + g.place AS seq, nextval(pg_get_serial_sequence('versions', 'id')) AS version
+       FROM taken, unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $12::bigint[], $13::int[], $14::bigint[])
+         WITH ORDINALITY AS g(path, name, title, root, created, modified, inode, checked, content, mode, mtime, place)),
+     added AS (
+       INSERT INTO documents (collection, path, name, title, root, state, state_since, version, created, modified, indexed, inode, checked, seq)
+       SELECT $1, n.path, n.name, n.title, n.root, 'live', $2::bigint, n.version, n.created, n.modified, $2::bigint, n.inode, n.checked, n.seq
+       FROM n RETURNING id, seq)
+     INSERT INTO versions (id, document, number, content, mode, mtime, added, seq_from) OVERRIDING SYSTEM VALUE
+     SELECT n.version, a.id, 1, n.content, n.mode, n.mtime, $2::bigint, n.seq FROM n JOIN added a ON a.seq = n.seq
+     RETURNING document, id AS version, seq_from AS seq`,
     ...[batch.collection, now],
     column(({ path }) => path),
     column(({ path }) => baseNameOf(path)),
@@ -200,10 +218,14 @@ async function insertDocuments(
     column(({ file }) => (file === undefined ? now : Math.round(file.mtimeUs / 1000))),
     column(({ file }) => file?.inode ?? null),
     column(({ file }) => file?.checkedUs ?? null),
-    column((_, index) => seq + index),
+    added.length,
+    column(({ content }) => content),
+    column(({ file }) => file?.mode ?? null),
+    column(({ file }) => file?.mtimeUs ?? null),
+    added.reduce((sum, { size }) => sum + size, 0),
   );
-  const ids = new Map(rows.map(({ id, path }) => [path, id]));
-  return added.map(({ path }) => ids.get(path) as number);
+  const sorted = [...rows].sort((a, b) => a.seq - b.seq);
+  return added.map((put, index) => ({ ...(sorted[index] as (typeof rows)[number]), put }));
 }
 
 function titleOf({ title }: PutDocument): string | null {

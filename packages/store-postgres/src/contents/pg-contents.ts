@@ -1,13 +1,7 @@
 // Chunks and contents in PostgreSQL. Every read is verified: each chunk against its hash, complete content against its id.
 import { createHash } from "node:crypto";
 import { type ContentId, parseContentIdPrefix, TrunklineError } from "@trunkline/core";
-import {
-  type ContentType,
-  type IncomingContent,
-  openChunk,
-  type PackedChunk,
-  unpackChunk,
-} from "@trunkline/store/parts";
+import { type ContentType, type IncomingContent, openChunk, type PackedChunk } from "@trunkline/store/parts";
 import { LOCKS, type Sql } from "../database/sql.js";
 
 export interface ContentRow {
@@ -135,12 +129,16 @@ export async function readContents(sql: Sql, contents: readonly ContentRow[]): P
     parts.set(content, own);
   }
   for (const content of short) {
-    const bytes = Buffer.concat(parts.get(content.id) ?? []);
-    if (Buffer.compare(createHash("sha256").update(bytes).digest(), content.hash) !== 0) throw damaged(content);
-    read.set(content.id, bytes);
+    read.set(content.id, requireIntact(content, Buffer.concat(parts.get(content.id) ?? [])));
   }
   for (const content of contents) if (!read.has(content.id)) read.set(content.id, await readContent(sql, content));
   return read;
+}
+
+/** Returns the bytes if they have the content's hash. */
+export function requireIntact(content: ContentRow, bytes: Uint8Array): Uint8Array {
+  if (Buffer.compare(createHash("sha256").update(bytes).digest(), content.hash) !== 0) throw damaged(content);
+  return bytes;
 }
 
 function damaged(content: ContentRow): TrunklineError {
@@ -162,36 +160,38 @@ interface StoredChunks {
   readonly newBytes: number;
 }
 
-const ROWS_AT_ONCE = 200;
-
 /** Stores chunks, each once. Needs {@link holdOffGc}. */
 export async function storeChunks(sql: Sql, packed: readonly PackedChunk[], data: ArrayBuffer): Promise<StoredChunks> {
-  const chunks = new Map(packed.map((chunk) => [chunk.hash, unpackChunk(chunk, data)]));
+  if (packed.length === 0) return { ids: new Map(), newBytes: 0 };
+  const chunks = new Map(packed.map((chunk) => [chunk.hash, chunk]));
+  for (const each of packed) if (each.length >= 0) chunks.set(each.hash, each);
   // The same order everywhere: two writers with the same chunks must not wait for each other.
-  for (const each of packed) if (each.length >= 0) chunks.set(each.hash, unpackChunk(each, data));
-  const ids = await chunkIds(sql, [...chunks.keys()]);
-  const unknown = [...chunks.values()]
-    .filter((chunk) => !ids.has(chunk.hash) && chunk.data !== undefined)
-    .sort((a, b) => (a.hash < b.hash ? -1 : 1));
-  let newBytes = 0;
-  for (let at = 0; at < unknown.length; at += ROWS_AT_ONCE) {
-    const group = unknown.slice(at, at + ROWS_AT_ONCE);
-    const places = group.map(
-      (_, n) => `($${4 * n + 1}::bytea, $${4 * n + 2}::int, $${4 * n + 3}::smallint, $${4 * n + 4}::bytea)`,
-    );
-    const rows = await sql.rows<{ id: number; hash: Uint8Array; size: number }>(
-      `INSERT INTO chunks (hash, size, codec, data) VALUES ${places.join(", ")} ON CONFLICT (hash) DO NOTHING RETURNING id, hash, size`,
-      ...group.flatMap(({ hash, size, codec, data: bytes }) => [bytesOf(hash), size, codec, bytes]),
-    );
-    for (const { id, hash, size } of rows) {
-      ids.set(hexOf(hash), id);
-      newBytes += size;
-    }
-  }
+  const sorted = [...chunks.values()].sort((a, b) => (a.hash < b.hash ? -1 : 1));
+  // The bytes of all chunks are one value, as they were sent: an array of bytes would become text.
+  const rows = await sql.rows<{ id: number; hash: string; added: number }>(
+    `WITH given AS (
+       SELECT decode(h, 'hex') AS hash, size, codec, start, length
+       FROM unnest($1::text[], $2::int[], $3::smallint[], $4::int[], $5::int[]) AS n(h, size, codec, start, length)),
+     known AS (SELECT k.id, k.hash FROM given g JOIN chunks k ON k.hash = g.hash),
+     added AS (
+       INSERT INTO chunks (hash, size, codec, data)
+       SELECT g.hash, g.size, g.codec, substring($6::bytea FROM g.start + 1 FOR g.length) FROM given g
+       WHERE g.length >= 0 AND NOT EXISTS (SELECT 1 FROM known WHERE known.hash = g.hash) ORDER BY g.hash
+       ON CONFLICT (hash) DO NOTHING RETURNING id, hash, size)
+     SELECT id, encode(hash, 'hex') AS hash, 0 AS added FROM known
+     UNION ALL SELECT id, encode(hash, 'hex'), size FROM added`,
+    sorted.map(({ hash }) => hash),
+    sorted.map(({ size }) => size),
+    sorted.map(({ codec }) => codec),
+    sorted.map(({ offset }) => offset),
+    sorted.map(({ length }) => length),
+    Buffer.from(data),
+  );
+  const ids = new Map(rows.map(({ id, hash }) => [hash, id]));
   // Another gateway was faster with these.
-  const others = unknown.map(({ hash }) => hash).filter((hash) => !ids.has(hash));
+  const others = sorted.filter(({ hash, length }) => length >= 0 && !ids.has(hash)).map(({ hash }) => hash);
   for (const [hash, id] of await chunkIds(sql, others)) ids.set(hash, id);
-  return { ids, newBytes };
+  return { ids, newBytes: rows.reduce((sum, { added }) => sum + added, 0) };
 }
 
 async function chunkIds(sql: Sql, hashes: readonly string[]): Promise<Map<string, number>> {
@@ -253,27 +253,27 @@ async function insertContents(
 ): Promise<void> {
   if (complete.length === 0) return;
   const sorted = [...complete].sort((a, b) => (a.content.hash < b.content.hash ? -1 : 1));
+  const links = sorted.flatMap(({ content, chunks }) =>
+    chunks.map((chunk, position) => ({ hash: content.hash, position, chunk })),
+  );
   const inserted = await sql.rows<{ id: number; hash: string }>(
-    `INSERT INTO contents (hash, size, type, added)
-     SELECT decode(h, 'hex'), s, t, $4 FROM unnest($1::text[], $2::bigint[], $3::text[]) AS n(h, s, t)
-     ON CONFLICT (hash) DO NOTHING RETURNING id, encode(hash, 'hex') AS hash`,
+    `WITH added AS (
+       INSERT INTO contents (hash, size, type, added)
+       SELECT decode(h, 'hex'), s, t, $4 FROM unnest($1::text[], $2::bigint[], $3::text[]) AS n(h, s, t)
+       ON CONFLICT (hash) DO NOTHING RETURNING id, encode(hash, 'hex') AS hash),
+     linked AS (
+       INSERT INTO content_chunks SELECT a.id, n.position, n.chunk
+       FROM unnest($5::text[], $6::int[], $7::bigint[]) AS n(hash, position, chunk) JOIN added a ON a.hash = n.hash)
+     SELECT id, hash FROM added`,
     sorted.map(({ content }) => content.hash),
     sorted.map(({ content }) => content.size),
     sorted.map(({ content }) => content.type),
     Date.now(),
-  );
-  const fresh = new Map(inserted.map(({ id, hash }) => [hash, id]));
-  const links = sorted.flatMap(({ content, chunks }) => {
-    const id = fresh.get(content.hash);
-    return id === undefined ? [] : chunks.map((chunk, position) => ({ id, position, chunk }));
-  });
-  await sql.run(
-    "INSERT INTO content_chunks SELECT * FROM unnest($1::bigint[], $2::int[], $3::bigint[])",
-    links.map(({ id }) => id),
+    links.map(({ hash }) => hash),
     links.map(({ position }) => position),
     links.map(({ chunk }) => chunk),
   );
-  for (const [hash, id] of fresh) ids.set(hash, id);
+  for (const { id, hash } of inserted) ids.set(hash, id);
   const others = sorted.map(({ content }) => content.hash).filter((hash) => !ids.has(hash));
   for (const [hash, id] of await contentIds(sql, others)) ids.set(hash, id);
 }

@@ -101,16 +101,18 @@ CREATE TABLE entries (
   document bigint NOT NULL, version bigint NOT NULL, content bigint NOT NULL,
   -- 0: gone, 1: only in a snapshot, 2: live.
   state smallint NOT NULL, results boolean NOT NULL, kind smallint NOT NULL,
-  texts integer NOT NULL, length bigint NOT NULL, seq bigint NOT NULL);
+  texts integer NOT NULL, length bigint NOT NULL, seq bigint NOT NULL,
+  -- False when gc has removed the postings of an entry that is gone.
+  has_postings boolean NOT NULL DEFAULT true);
 CREATE INDEX entries_by_document ON entries (document);
 CREATE INDEX entries_by_version ON entries (version);
 CREATE INDEX entries_by_content ON entries (content);
-CREATE INDEX entries_by_seq ON entries (seq);
--- Postings of new entries, one row for each piece of text. They move to blocks of 1024 entries in the background.
-CREATE TABLE keyword_recent (
-  entry integer NOT NULL, piece integer NOT NULL, length integer NOT NULL,
-  terms text[] NOT NULL, counts integer[] NOT NULL, PRIMARY KEY (entry, piece));
-CREATE INDEX keyword_recent_by_term ON keyword_recent USING gin (terms);
+CREATE INDEX entries_by_seq ON entries (seq, id);
+CREATE INDEX entries_to_clean ON entries (id) WHERE state = 0 AND has_postings;
+-- The words of new entries. They move to blocks of 1024 entries in the background, in the order of their ids: those up to
+-- the fact 'merged' are in blocks, those after it are here.
+CREATE TABLE keyword_recent (entry integer PRIMARY KEY, data bytea NOT NULL);
+ALTER TABLE keyword_recent ALTER data SET STORAGE EXTERNAL;
 CREATE TABLE keyword_blocks (term text COLLATE "C" NOT NULL, block integer NOT NULL, data bytea NOT NULL, PRIMARY KEY (term, block));
 ALTER TABLE keyword_blocks ALTER data SET STORAGE EXTERNAL;
 CREATE TABLE words (
@@ -154,7 +156,8 @@ CREATE TABLE passages (
 CREATE INDEX passages_by_hash ON passages (hash);
 CREATE TABLE vectors (
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, embedder integer NOT NULL REFERENCES embedders ON DELETE CASCADE,
-  hash bytea NOT NULL, vector bytea NOT NULL, UNIQUE (embedder, hash));
+  -- A signed byte for each dimension, and the signs as bits, which gateways keep in memory.
+  hash bytea NOT NULL, vector bytea NOT NULL, signs bytea NOT NULL, UNIQUE (embedder, hash));
 
 -- Work that writes leave for later. A gateway holds the row while it works, so the work of one that dies is free again.
 -- Work that failed is due again later, by the clock of the database; what fails again and again is due at infinity.
@@ -165,7 +168,7 @@ CREATE INDEX jobs_that_failed ON jobs (due) WHERE attempts > 0;
 -- Documents that a tool has written. They are not in the graph and not embedded.
 CREATE TABLE words_only (entry integer PRIMARY KEY, kind text NOT NULL);
 
-INSERT INTO facts VALUES ('seq', 0);
+INSERT INTO facts VALUES ('seq', 0), ('merged', 0);
 INSERT INTO collections (name, created) VALUES ('default', (extract(epoch FROM now()) * 1000)::bigint);
 INSERT INTO identity VALUES (gen_random_uuid()::text, (extract(epoch FROM now()) * 1000)::bigint);
 `;

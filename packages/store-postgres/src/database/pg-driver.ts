@@ -101,6 +101,8 @@ class PgDriver implements Driver {
       connectionTimeoutMillis: CONNECT_MS,
       types: typesOf(library),
       stream: () => this.#socket(),
+      // Statements that do not wait for each other are sent together. Versions of pg without this send them one by one.
+      pipeline: true,
     };
     this.#pool = new library.Pool({ ...this.#config, max: connections, idleTimeoutMillis: IDLE_MS });
     // An idle connection that breaks is replaced; without a listener the process would end.
@@ -160,7 +162,7 @@ class PgDriver implements Driver {
     work: (connection: DriverConnection) => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<T> {
-    let isRunning = false;
+    let running = 0;
     let isReleased = false;
     let cancelling: Promise<void> | undefined;
     let timer: NodeJS.Timeout | undefined;
@@ -169,29 +171,34 @@ class PgDriver implements Driver {
       isReleased = true;
     };
     const onAbort = () => {
-      if (!isRunning) return;
+      if (running === 0) return;
       timer = setTimeout(() => release(true), CANCEL_MS);
       cancelling = this.#cancel(client);
     };
     const send = async <R>(statement: () => Promise<R>): Promise<R> => {
       const answered = this.#liveness.sent();
-      isRunning = true;
+      running++;
       try {
         return await statement();
       } finally {
-        isRunning = false;
+        running--;
         answered();
       }
     };
     signal?.addEventListener("abort", onAbort);
     try {
       return await work({
-        query: async (text, values) => {
-          const result = await send(() => client.query({ text, values: values as unknown[] }));
+        query: async (text, values, name) => {
+          const query = { text, values: values as unknown[], ...(name === undefined ? {} : { name }) };
+          const result = await send(() => client.query(query));
           return { rows: result.rows, count: result.rowCount ?? 0 };
         },
-        exec: async (text) => void (await send(() => client.query(text))),
+        exec: async (text) => rowsOfLast(await send(() => client.query(text))),
       });
+    } catch (error) {
+      // A migration changed what a prepared statement returns: a new connection prepares it again.
+      if (stateOf(error) === "0A000") this.#broken.add(client);
+      throw error;
     } finally {
       signal?.removeEventListener("abort", onAbort);
       // The connection is not used again before the cancellation has arrived: it would stop another statement.
@@ -265,4 +272,10 @@ class PgDriver implements Driver {
     socket.once("close", () => this.#sockets.delete(socket));
     return socket;
   }
+}
+
+/** pg returns an array for several statements, which its types do not say. */
+export function rowsOfLast(results: unknown): unknown[] {
+  const last = (Array.isArray(results) ? results.at(-1) : results) as pg.QueryResult | undefined;
+  return last?.rows ?? [];
 }

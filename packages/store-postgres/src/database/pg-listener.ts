@@ -84,6 +84,6 @@ function connectionOf(client: pg.Client): DriverConnection {
       const result = await client.query({ text, values: values as unknown[] });
       return { rows: result.rows, count: result.rowCount ?? 0 };
     },
-    exec: async (text) => void (await client.query(text)),
+    exec: async (text) => (await client.query(text)).rows,
   };
 }

@@ -4,9 +4,10 @@ import type { Viewer } from "@trunkline/store/parts";
 
 /** One connection, used by one transaction at a time. */
 export interface DriverConnection {
-  query(text: string, values: readonly unknown[]): Promise<{ rows: unknown[]; count: number }>;
-  /** Runs several statements without parameters. */
-  exec(text: string): Promise<void>;
+  /** A statement with a name is parsed and planned once for each connection. */
+  query(text: string, values: readonly unknown[], name?: string): Promise<{ rows: unknown[]; count: number }>;
+  /** Runs several statements without parameters, in one round trip. Returns the rows of the last one. */
+  exec(text: string): Promise<unknown[]>;
 }
 
 /** The database behind a store. Errors are as the driver throws them, with an SQLSTATE in `code` if there is one. */
@@ -48,7 +49,7 @@ export class Sql {
   /** The rows' shape is up to the statement. */
   async rows<R>(text: string, ...values: readonly unknown[]): Promise<R[]> {
     this.#requireWanted();
-    return (await this.#connection.query(text, values.map(storableValue))).rows as R[];
+    return (await this.#connection.query(text, values.map(storableValue), nameOf(text))).rows as R[];
   }
 
   async get<R>(text: string, ...values: readonly unknown[]): Promise<R | undefined> {
@@ -64,7 +65,7 @@ export class Sql {
   /** Returns how many rows were changed. */
   async run(text: string, ...values: readonly unknown[]): Promise<number> {
     this.#requireWanted();
-    return (await this.#connection.query(text, values.map(storableValue))).count;
+    return (await this.#connection.query(text, values.map(storableValue), nameOf(text))).count;
   }
 
   async exec(text: string): Promise<void> {
@@ -75,6 +76,25 @@ export class Sql {
   #requireWanted(): void {
     if (this.#signal?.aborted) throw abortError(this.#signal, CALL);
   }
+}
+
+const MOST_NAMES = 300;
+const names = new Map<string, string>();
+
+/** Names the statements that are used again. The text of some depends on filters, so there is a limit. */
+function nameOf(text: string): string | undefined {
+  const known = names.get(text);
+  if (known !== undefined) return known === "" ? named(text) : known;
+  if (names.size < MOST_NAMES) names.set(text, "");
+  return undefined;
+}
+
+let lastName = 0;
+
+function named(text: string): string {
+  const name = `trunkline_${++lastName}`;
+  names.set(text, name);
+  return name;
 }
 
 /** PostgreSQL has no text with NUL, and one name with it must not stop the work on others. */
@@ -91,9 +111,15 @@ export interface TransactionOptions {
 
 interface Transaction extends TransactionOptions {
   readonly mode: string;
+  /** A statement without parameters. */
+  readonly first?: string | undefined;
 }
 
-/** Serialization failures and deadlocks are resolved by trying again. */
+/** What a transaction does. `rows` are those of its first statement. */
+type Work<T> = (sql: Sql, rows: unknown[]) => Promise<T>;
+
+/** Serialization failures, deadlocks and plans that a migration made invalid are resolved by trying again. */
+const RETRIED = ["40001", "40P01", "0A000"];
 const MOST_ATTEMPTS = 5;
 
 /** The locks that transactions share, so that they exclude each other where they must. */
@@ -104,6 +130,7 @@ export const LOCKS = {
   graph: 0x54524b04,
   words: 0x54524b05,
   journal: 0x54524b10,
+  vectors: 0x54524b11,
 } as const;
 
 export class Database {
@@ -117,21 +144,29 @@ export class Database {
 
   /** Reads one consistent state. */
   async read<T>(options: TransactionOptions, work: (sql: Sql) => Promise<T>): Promise<T> {
-    return await this.#transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", options, work);
+    return await this.#transaction({ ...options, mode: "ISOLATION LEVEL REPEATABLE READ READ ONLY" }, work);
+  }
+
+  /**
+   * Reads with few round trips: `first` is sent together with the start of the transaction, and the caller does not wait
+   * for its end. Each statement sees the newest state, so the work must not depend on two statements seeing the same.
+   */
+  async look<T>(options: TransactionOptions, first: string, work: Work<T>): Promise<T> {
+    return await new Promise<T>((resolve, reject) => {
+      const mode = "ISOLATION LEVEL READ COMMITTED READ ONLY";
+      this.#transaction({ ...options, mode, first }, async (sql, rows) => resolve(await work(sql, rows))).catch(reject);
+    });
   }
 
   /** Changes are durable when it resolves. */
   async write<T>(options: TransactionOptions, work: (sql: Sql) => Promise<T>): Promise<T> {
-    return await this.#transaction("ISOLATION LEVEL READ COMMITTED", options, work);
+    return await this.#transaction({ ...options, mode: "ISOLATION LEVEL READ COMMITTED" }, work);
   }
 
-  async #transaction<T>(
-    mode: string,
-    { viewer, signal }: TransactionOptions,
-    work: (sql: Sql) => Promise<T>,
-  ): Promise<T> {
+  async #transaction<T>(transaction: Transaction, work: Work<T>): Promise<T> {
+    const { signal } = transaction;
     if (signal?.aborted) throw abortError(signal, CALL);
-    const running = this.#attempts({ mode, viewer, signal }, work);
+    const running = this.#attempts(transaction, work);
     if (signal === undefined) return await running;
     // The driver stops the statement; the caller does not wait until its connection is free again.
     running.catch(() => {});
@@ -143,14 +178,13 @@ export class Database {
     }
   }
 
-  async #attempts<T>(transaction: Transaction, work: (sql: Sql) => Promise<T>): Promise<T> {
+  async #attempts<T>(transaction: Transaction, work: Work<T>): Promise<T> {
     const { signal } = transaction;
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.driver.use((connection) => this.#run(connection, transaction, work), signal);
       } catch (error) {
-        const isConflict = ["40001", "40P01"].includes(stateOf(error));
-        if (isConflict && attempt < MOST_ATTEMPTS && !signal?.aborted) continue;
+        if (RETRIED.includes(stateOf(error)) && attempt < MOST_ATTEMPTS && !signal?.aborted) continue;
         throw storeError(error, this.driver.place);
       }
     }
@@ -158,14 +192,19 @@ export class Database {
 
   async #run<T>(
     connection: DriverConnection,
-    { mode, viewer = "", signal }: Transaction,
-    work: (sql: Sql) => Promise<T>,
+    { mode, viewer = "", signal, first }: Transaction,
+    work: Work<T>,
   ): Promise<T> {
     // A viewer's name has only letters, digits, - and _.
     const path = [SCHEMA, ...this.extensionSchemas].map((name) => `"${name.replaceAll('"', '""')}"`).join(", ");
-    await connection.exec(`BEGIN ${mode}; SET LOCAL search_path TO ${path}; SET LOCAL trunkline.viewer TO '${viewer}'`);
+    // Plans are made for the tables as they are, not for those of the first call: a new store is empty then.
+    const settings = `SET LOCAL search_path TO ${path}; SET LOCAL trunkline.viewer TO '${viewer}'; SET LOCAL jit TO off; SET LOCAL plan_cache_mode TO force_custom_plan`;
+    const begin = `BEGIN ${mode}; ${settings}${first === undefined ? "" : `; ${first}`}`;
     try {
-      const result = await work(new Sql(connection, signal));
+      // Sent together with the first statement. If it fails, the transaction is aborted, and so is every statement in it.
+      const begun = connection.exec(begin);
+      begun.catch(() => {});
+      const result = await work(new Sql(connection, signal), first === undefined ? [] : await begun);
       await connection.exec("COMMIT");
       return result;
     } catch (error) {

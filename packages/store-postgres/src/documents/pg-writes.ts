@@ -17,9 +17,8 @@ import { ensureCollection, hideDocuments, lockHistory, putDocuments } from "../c
 import type { DocumentRow } from "../contents/named-documents.js";
 import { hexOf, holdOffGc, storeChunks, storeContents } from "../contents/pg-contents.js";
 import type { Database, Sql } from "../database/sql.js";
-import { refreshEntries, type WordCounts } from "../search/entry-writes.js";
+import { insertEntries, refreshEntries, type WordCounts } from "../search/entry-writes.js";
 import type { CountedContent } from "../thread/postgres-thread.js";
-import type { PieceCounts } from "../words/keyword-counts.js";
 import { takeSnapshot } from "./pg-changes.js";
 
 type Count = WordCounts["count"];
@@ -38,14 +37,16 @@ export class PostgresWrites implements DocumentWrites {
     const contents = batch.documents.map(({ content }) => content);
     // Contents before the lock on the history, which is then held only for a moment.
     return await this.#database.write({ signal: options.signal }, async (sql) => {
-      await holdOffGc(sql);
-      const stored = await storeContents(sql, contents, batch.data);
-      await lockHistory(sql);
-      const collection = await ensureCollection(sql, batch.collection);
-      const session = await liveSession(sql, batch.session);
+      // Statements that do not wait for each other are sent together.
+      const [, stored] = await Promise.all([holdOffGc(sql), storeContents(sql, contents, batch.data)]);
+      const [, collection, session] = await Promise.all([
+        lockHistory(sql),
+        ensureCollection(sql, batch.collection),
+        liveSession(sql, batch.session),
+      ]);
       const missing: number[] = [];
       let [added, changed] = [0, 0];
-      const known = new Map<number, readonly PieceCounts[]>();
+      const known = new Map<number, Uint8Array>();
       const present = batch.documents.flatMap((document, position) => {
         const content = stored.ids.get(document.content.hash);
         if (content === undefined) {
@@ -55,14 +56,25 @@ export class PostgresWrites implements DocumentWrites {
         const { words } = document.content as CountedContent;
         if (words !== undefined) known.set(content, words);
         const { path, root, title, file } = document;
-        return [{ path, root, title, file, content, size: document.content.size }];
+        const { size, type, hash } = document.content;
+        return [{ path, root, title, file, content, size, type, hash: Buffer.from(hash, "hex") }];
       });
       for (const documents of withoutRepeats(present)) {
         const { tags, metadata } = batch;
-        const { outcomes, touched } = await putDocuments(sql, { collection, tags, metadata, session, documents });
-        added += outcomes.filter((outcome) => outcome === "added").length;
-        changed += outcomes.filter((outcome) => outcome === "changed").length;
-        await refreshEntries(sql, touched, { known, count: this.#count });
+        const put = await putDocuments(sql, { collection, tags, metadata, session, documents });
+        added += put.outcomes.filter((outcome) => outcome === "added").length;
+        changed += put.outcomes.filter((outcome) => outcome === "changed").length;
+        const words = { known, count: this.#count };
+        const contentOf = new Map(documents.map((document) => [document.path, document]));
+        const fresh = put.added.flatMap(({ document, version, seq, put: { path, root = null, title = null } }) => {
+          const own = contentOf.get(path);
+          return own === undefined
+            ? []
+            : [{ ...own, document, version, seq, root, title, collection: batch.collection }];
+        });
+        const own = { tags: [...new Set(tags)], metadata: withoutNulls(metadata) };
+        await insertEntries(sql, fresh, { words, attributesOf: () => own });
+        await refreshEntries(sql, put.changed, words);
       }
       return { newBytes: stored.newBytes, added, changed, missing };
     });
@@ -121,6 +133,11 @@ export class PostgresWrites implements DocumentWrites {
   async snapshot(params: Parameters<DocumentWrites["snapshot"]>[0]): Promise<SnapshotInfo> {
     return await this.#database.write({}, (sql) => takeSnapshot(sql, params));
   }
+}
+
+/** A value that is null removes a key, also from a document that has none. */
+function withoutNulls(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null && value !== undefined));
 }
 
 /** Splits documents so that no part has a path twice. */

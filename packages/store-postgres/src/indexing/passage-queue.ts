@@ -6,9 +6,11 @@ import {
   hasIndexedText,
   type Passage,
   type RpcOptions,
+  signsOf,
+  vectorBytes,
 } from "@trunkline/store/parts";
 import { type ContentRow, readContent } from "../contents/pg-contents.js";
-import type { Database, Sql } from "../database/sql.js";
+import { type Database, LOCKS, type Sql } from "../database/sql.js";
 import type { PassageVectors } from "../search/passage-vectors.js";
 import type { StoreThreads } from "../thread/store-threads.js";
 
@@ -60,6 +62,7 @@ export class PassageQueue implements EmbeddingQueue {
   }
 
   async #look(sql: Sql, embedder: number, most: number): Promise<EmbeddingStep> {
+    await sql.run(`SELECT pg_advisory_xact_lock(${LOCKS.vectors})`);
     const { entry: reached } = await sql.one<{ entry: number }>("SELECT entry FROM embedders WHERE id = $1", embedder);
     const rows = await sql.rows<EntryRow>(
       `SELECT e.id AS entry, d.path, d.root, d.title, k.name AS collection, c.id, c.hash, c.size, c.type
@@ -100,15 +103,20 @@ export class PassageQueue implements EmbeddingQueue {
     await this.#database.write({}, async (sql) => {
       const row = await sql.get<{ id: number }>("SELECT id FROM embedders WHERE model = $1", model);
       if (row === undefined) return;
-      for (const { hash, vector } of vectors) {
-        const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
-        const half = this.#vectors.hasPgvector ? [`[${[...vector].join(",")}]`] : [];
-        await sql.run(
-          `INSERT INTO vectors (embedder, hash, vector${half.length === 0 ? "" : ", half"})
-           VALUES ($1, $2, $3${half.length === 0 ? "" : ", $4::halfvec"}) ON CONFLICT DO NOTHING`,
-          ...[row.id, Buffer.from(hash, "hex"), bytes, ...half],
-        );
-      }
+      // Ids in the order of commits: gateways read those that are higher than what they know.
+      await sql.run(`SELECT pg_advisory_xact_lock(${LOCKS.vectors})`);
+      const half = this.#vectors.hasPgvector ? vectors.map(({ vector }) => `[${[...vector].join(",")}]`) : undefined;
+      await sql.run(
+        `INSERT INTO vectors (embedder, hash, vector, signs${half === undefined ? "" : ", half"})
+         SELECT $1, decode(n.hash, 'hex'), decode(n.vector, 'hex'), decode(n.signs, 'hex')${half === undefined ? "" : ", n.half::halfvec"}
+         FROM unnest($2::text[], $3::text[], $4::text[]${half === undefined ? "" : ", $5::text[]"})
+           AS n(hash, vector, signs${half === undefined ? "" : ", half"}) ON CONFLICT DO NOTHING`,
+        row.id,
+        vectors.map(({ hash }) => hash),
+        vectors.map(({ vector }) => Buffer.from(vectorBytes(vector)).toString("hex")),
+        vectors.map(({ vector }) => Buffer.from(signsOf(vector)).toString("hex")),
+        ...(half === undefined ? [] : [half]),
+      );
       await advance(sql, row.id, through);
     });
   }

@@ -4,22 +4,21 @@ import { type Logger, messageOf } from "@trunkline/core";
 import { gramTerms, hasIndexedText } from "@trunkline/store/parts";
 import { type Attributes, attributesOf, storable } from "../contents/attributes.js";
 import { type ContentRow, readContents } from "../contents/pg-contents.js";
-import { type Database, LOCKS, type Sql } from "../database/sql.js";
+import type { Database, Sql } from "../database/sql.js";
 import { dropFacts, lockGraph, putFacts, resolveSome } from "../graph/graph-writes.js";
-import { BLOCK, encodePostings, type Posting } from "../search/keyword-read.js";
 import type { Analysis } from "../thread/analysis.js";
 import type { StoreThreads } from "../thread/store-threads.js";
 import { dueWork, isOutage, type JobRow, lockJobs, nextLookMs, noteFailure } from "./job-attempts.js";
+import { mergeWords } from "./merge-words.js";
 
 const JOBS_AT_ONCE = 64;
-const RESOLVED_AT_ONCE = 64;
+const RESOLVED_AT_ONCE = 256;
 const LIVE = 2;
-/** Postings are merged when this many entries wait. */
-const LEAST_MERGED = 512;
-const MOST_MERGED = 1024;
 /** Pauses after a failure that no single job caused, such as a lost database. They double. */
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 60_000;
+/** How long background work waits for documents that are being added. */
+const MOST_HELD_MS = 30_000;
 const MAX_ANALYSED_BYTES = 64 * 1024 * 1024;
 
 interface EntryRow extends ContentRow {
@@ -42,6 +41,7 @@ export class WorkQueue {
   #retry: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
   #lastFailure = "";
+  #heldSince: number | undefined;
   /** Called after work was done. */
   onDone: (() => void) | undefined;
 
@@ -88,7 +88,7 @@ export class WorkQueue {
     let isDone = false;
     let failure: { error: unknown } | undefined;
     // One kind of work that fails must not stop the others.
-    const kinds = new Set([() => this.#takeJobs(), () => this.#resolve(), () => this.#merge()]);
+    const kinds = new Set([() => this.#takeTwice(), () => this.#resolve(), () => this.#merge()]);
     for (let taken = 1; taken > 0 && !this.#isClosed; ) {
       taken = 0;
       for (const take of kinds) {
@@ -108,6 +108,22 @@ export class WorkQueue {
     this.#lastFailure = "";
     const nextMs = this.#isClosed ? undefined : await this.#database.read({}, nextLookMs);
     if (nextMs !== undefined) this.#lookIn(nextMs);
+  }
+
+  /** Documents that are being added come first: they should be found soon. But the work does not wait forever. */
+  #isHeld(): boolean {
+    if (!this.#threads.isAdding) this.#heldSince = undefined;
+    else this.#heldSince ??= performance.now();
+    return this.#heldSince !== undefined && performance.now() - this.#heldSince < MOST_HELD_MS;
+  }
+
+  /** Two at a time: one analyses while the other stores. */
+  async #takeTwice(): Promise<number> {
+    if (this.#isHeld()) return 0;
+    const [first, second] = await Promise.allSettled([this.#takeJobs(), this.#takeJobs()]);
+    if (first.status === "rejected") throw first.reason;
+    if (second.status === "rejected") throw second.reason;
+    return first.value + second.value;
   }
 
   #fail(error: unknown): void {
@@ -187,10 +203,12 @@ export class WorkQueue {
     const done: { entry: EntryRow; analysis: Analysis }[] = [];
     for (const { entry, analysis } of underWay) done.push({ entry, analysis: await analysis });
     const bodies = done.filter(({ analysis }) => analysis.body !== undefined);
+    // Sorted, so that two gateways with the same texts never wait for each other.
+    const sorted = [...bodies].sort((a, b) => a.entry.id - b.entry.id);
     await sql.run(
       "INSERT INTO texts SELECT * FROM unnest($1::bigint[], $2::text[]) ON CONFLICT DO NOTHING",
-      bodies.map(({ entry }) => entry.id),
-      bodies.map(({ analysis }) => analysis.body),
+      sorted.map(({ entry }) => entry.id),
+      sorted.map(({ analysis }) => analysis.body),
     );
     const generated = done.filter(({ analysis }) => analysis.generated !== undefined);
     if (generated.length > 0) {
@@ -200,12 +218,15 @@ export class WorkQueue {
         generated.map(({ analysis }) => analysis.generated),
       );
     }
-    await addWords(sql, [...new Set(done.flatMap(({ analysis }) => analysis.words))]);
     await lockGraph(sql);
-    for (const { entry, analysis } of done) {
-      const { document, collection, path, hash } = entry;
-      await putFacts(sql, { document, entry: entry.entry, collection, path, hash }, analysis.facts);
-    }
+    // With the lock, so that ids are in the order of commits: gateways read those that are higher than what they know.
+    await addWords(sql, [...new Set(done.flatMap(({ analysis }) => analysis.words))]);
+    await putFacts(
+      sql,
+      done.map(({ entry: { document, entry, collection, path, hash }, analysis }) => ({
+        ...{ document, entry, collection, path, hash, bytes: analysis.facts },
+      })),
+    );
   }
 
   /** Reads the texts that are indexed, by content. */
@@ -226,31 +247,15 @@ export class WorkQueue {
   }
 
   async #resolve(): Promise<number> {
+    if (this.#isHeld()) return 0;
     return await this.#database.write({}, async (sql) => {
       await lockGraph(sql);
       return await resolveSome(sql, RESOLVED_AT_ONCE);
     });
   }
 
-  /** Moves postings of new entries into blocks, many at a time: a block is then written once, not for each document. */
   async #merge(): Promise<number> {
-    return await this.#database.write({}, async (sql) => {
-      const lock = `SELECT pg_try_advisory_xact_lock(${LOCKS.words}) AS taken`;
-      if (!(await sql.one<{ taken: boolean }>(lock)).taken) return 0;
-      const rows = await sql.rows<{ entry: number; piece: number; length: number; terms: string[]; counts: number[] }>(
-        `SELECT * FROM keyword_recent WHERE (SELECT count(*) FROM keyword_recent) >= ${LEAST_MERGED} ORDER BY entry, piece LIMIT ${MOST_MERGED}`,
-      );
-      if (rows.length === 0) return 0;
-      await mergePostings(sql, rows);
-      const text =
-        "DELETE FROM keyword_recent r USING unnest($1::int[], $2::int[]) AS n(entry, piece) WHERE r.entry = n.entry AND r.piece = n.piece";
-      await sql.run(
-        text,
-        rows.map(({ entry }) => entry),
-        rows.map(({ piece }) => piece),
-      );
-      return rows.length;
-    });
+    return await this.#database.write({}, (sql) => mergeWords(sql));
   }
 }
 
@@ -281,34 +286,4 @@ async function addWords(sql: Sql, words: readonly string[]): Promise<void> {
     fresh,
     fresh.map((word) => gramTerms(word, word.length).join(" ")),
   );
-}
-
-const BLOCKS_AT_ONCE = 5000;
-
-async function mergePostings(
-  sql: Sql,
-  rows: readonly { entry: number; piece: number; length: number; terms: string[]; counts: number[] }[],
-): Promise<void> {
-  const lists = new Map<string, { term: string; block: number; postings: Posting[] }>();
-  for (const { entry, piece, length, terms, counts } of rows) {
-    const block = Math.floor(entry / BLOCK);
-    for (const [at, term] of terms.entries()) {
-      const key = `${block} ${term}`;
-      const list = lists.get(key) ?? { term, block, postings: [] };
-      list.postings.push({ entry, piece, count: counts[at] as number, length });
-      lists.set(key, list);
-    }
-  }
-  const all = [...lists.values()];
-  for (let at = 0; at < all.length; at += BLOCKS_AT_ONCE) {
-    const group = all.slice(at, at + BLOCKS_AT_ONCE);
-    await sql.run(
-      `INSERT INTO keyword_blocks SELECT n.term, n.block, decode(n.data, 'hex')
-       FROM unnest($1::text[], $2::int[], $3::text[]) AS n(term, block, data)
-       ON CONFLICT (term, block) DO UPDATE SET data = keyword_blocks.data || excluded.data`,
-      group.map(({ term }) => term),
-      group.map(({ block }) => block),
-      group.map(({ postings }) => Buffer.from(encodePostings(postings)).toString("hex")),
-    );
-  }
 }

@@ -4,6 +4,7 @@ import { RESULTS_KEPT_MS } from "@trunkline/store/parts";
 import { hideDocuments, lockHistory } from "../contents/document-history.js";
 import type { DocumentRow } from "../contents/named-documents.js";
 import { type Database, LOCKS, type Sql } from "../database/sql.js";
+import { removeDeadPostings } from "../indexing/merge-words.js";
 import { refreshEntries } from "../search/entry-writes.js";
 
 const UPLOAD_KEPT_MS = 24 * 60 * 60 * 1000;
@@ -50,7 +51,7 @@ async function expire(sql: Sql, now: number): Promise<{ more: boolean }> {
   await refreshEntries(
     sql,
     old.map(({ id }) => id),
-    { known: new Map(), count: async () => [] },
+    { known: new Map(), count: async () => new Uint8Array(0) },
   );
   return { more: old.length === ROWS_PER_STEP };
 }
@@ -103,9 +104,9 @@ async function removeChunks(sql: Sql): Promise<Partial<Counts> & { more: boolean
 
 /** What the index has of entries that are gone. Gateways have seen that they are. */
 async function removeEntries(sql: Sql): Promise<{ more: boolean }> {
+  if ((await removeDeadPostings(sql)) > 0) return { more: true };
   await sql.run("DELETE FROM passages p USING entries e WHERE e.id = p.entry AND e.state = 0");
   await sql.run("DELETE FROM words_only w USING entries e WHERE e.id = w.entry AND e.state = 0");
-  await sql.run("DELETE FROM keyword_recent r USING entries e WHERE e.id = r.entry AND e.state = 0");
   await sql.run("DELETE FROM vectors v WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = v.hash)");
   return { more: false };
 }

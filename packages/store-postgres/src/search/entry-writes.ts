@@ -2,19 +2,21 @@
 // document: its current one, or an older one that a snapshot still shows.
 import { isTrunklineError } from "@trunkline/core";
 import { hasIndexedText, isResultsCollection, kindOfDocument } from "@trunkline/store/parts";
-import { attributesOf, storable } from "../contents/attributes.js";
+import { type Attributes, attributesOf } from "../contents/attributes.js";
 import { type ContentRow, readContent } from "../contents/pg-contents.js";
 import type { Sql } from "../database/sql.js";
-import { type PieceCounts, withHead } from "../words/keyword-counts.js";
+import { wordsOfHead } from "../words/keyword-counts.js";
+import { sizesOf } from "../words/word-bytes.js";
 
-/** Where the counts of texts come from. */
+/** Where the words of texts come from. */
 export interface WordCounts {
-  /** Counts that came with the change, by content. */
-  readonly known: ReadonlyMap<number, readonly PieceCounts[]>;
-  count(bytes: Uint8Array | undefined): Promise<readonly PieceCounts[]>;
+  /** Words that came with the change, by content. */
+  readonly known: ReadonlyMap<number, Uint8Array>;
+  count(bytes: Uint8Array | undefined): Promise<Uint8Array>;
 }
 
-interface LiveRow extends Pick<ContentRow, "type" | "size" | "hash"> {
+/** A version of a document whose entry is written. */
+export interface LiveDocument extends Pick<ContentRow, "type" | "size" | "hash"> {
   readonly document: number;
   readonly version: number;
   readonly content: number;
@@ -51,52 +53,97 @@ export async function refreshEntries(sql: Sql, documents: readonly number[], wor
     documents,
   );
   if (hidden > 0) await sql.run("SELECT pg_notify('trunkline_work', '')");
-  const rows = await sql.rows<LiveRow>(
+  const rows = await sql.rows<LiveDocument>(
     `SELECT d.id AS document, d.version, v.content, d.path, d.root, d.title, k.name AS collection, d.seq, c.type, c.size, c.hash
      FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content
      JOIN collections k ON k.id = d.collection WHERE d.id = ANY($1::bigint[]) AND d.state = 'live' ORDER BY d.seq`,
     documents,
   );
-  if (rows.length === 0) return;
-  const ids = await addEntries(sql, rows, { words, state: LIVE });
-  await sql.run("INSERT INTO jobs (entry) SELECT * FROM unnest($1::int[])", ids);
-  await sql.run("SELECT pg_notify('trunkline_work', '')");
+  await addEntries(sql, rows, { words, state: LIVE });
 }
 
 /** Adds entries of versions that only snapshots show. Needs the lock on the history. */
 export async function addOldEntries(sql: Sql, versions: readonly number[], words: WordCounts): Promise<void> {
-  const rows = await sql.rows<LiveRow>(
+  const rows = await sql.rows<LiveDocument>(
     `SELECT d.id AS document, v.id AS version, v.content, d.path, d.root, d.title, k.name AS collection, d.seq, c.type, c.size, c.hash
      FROM versions v JOIN documents d ON d.id = v.document JOIN contents c ON c.id = v.content
      JOIN collections k ON k.id = d.collection WHERE v.id = ANY($1::bigint[]) ORDER BY v.id`,
     versions,
   );
-  if (rows.length > 0) await addEntries(sql, rows, { words, state: IN_SNAPSHOT });
+  await addEntries(sql, rows, { words, state: IN_SNAPSHOT });
 }
 
 async function addEntries(
   sql: Sql,
-  rows: readonly LiveRow[],
-  { words, state }: { words: WordCounts; state: number },
-): Promise<number[]> {
+  rows: readonly LiveDocument[],
+  options: Pick<EntryOptions, "words" | "state">,
+): Promise<void> {
+  if (rows.length === 0) return;
   const attributes = await attributesOf(
     sql,
     rows.map(({ document }) => document),
   );
-  const pieces: (readonly PieceCounts[])[] = [];
-  for (const row of rows) {
-    const { tags = [], metadata = {} } = attributes.get(row.document) ?? {};
-    const counts = await countsFor(sql, row, words);
-    const entry = { path: row.path, root: row.root ?? undefined, title: row.title ?? undefined, tags, metadata };
-    pieces.push(withHead(counts, entry));
-  }
-  const ids = await insertEntries(sql, rows, { pieces, state });
-  await insertPieces(sql, ids, pieces);
-  return ids;
+  await insertEntries(sql, rows, { ...options, attributesOf: ({ document }) => attributes.get(document) });
 }
 
-async function countsFor(sql: Sql, row: LiveRow, words: WordCounts): Promise<readonly PieceCounts[]> {
-  if (!hasIndexedText(row) || row.size > MAX_INDEXED_BYTES) return [];
+export interface EntryOptions {
+  readonly words: WordCounts;
+  /** Default: live. Background work is left only for live ones. */
+  readonly state?: number | undefined;
+  attributesOf(document: LiveDocument): Attributes | undefined;
+}
+
+/** Inserts entries of documents that have none that can be found. Needs the lock on the history. */
+export async function insertEntries(
+  sql: Sql,
+  rows: readonly LiveDocument[],
+  { words, state = LIVE, attributesOf: of }: EntryOptions,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const parts: Uint8Array[] = [];
+  const ends: number[] = [];
+  const sizes: { texts: number; length: number }[] = [];
+  let end = 0;
+  for (const row of rows) {
+    const { tags, metadata } = of(row) ?? { tags: [], metadata: {} };
+    const { path, root, title } = row;
+    const head = wordsOfHead({ path, root: root ?? undefined, title: title ?? undefined, tags, metadata });
+    const text = await wordsFor(sql, row, words);
+    parts.push(head, text);
+    end += head.length + text.length;
+    ends.push(end);
+    sizes.push(sizesOf([head, text]));
+  }
+  await sql.run(
+    `WITH added AS (
+       INSERT INTO entries (document, version, content, state, results, kind, texts, length, seq)
+       SELECT n.document, n.version, n.content, ${state}, n.results, n.kind, n.texts, n.length, n.seq
+       FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::boolean[], $5::smallint[], $6::int[], $7::bigint[], $8::bigint[])
+         AS n(document, version, content, results, kind, texts, length, seq)
+       RETURNING id, version),
+     stored AS (
+       INSERT INTO keyword_recent (entry, data) SELECT a.id, substring($9::bytea FROM n.start + 1 FOR n.size)
+       FROM unnest($2::bigint[], $10::int[], $11::int[]) AS n(version, start, size) JOIN added a ON a.version = n.version),
+     queued AS (INSERT INTO jobs (entry) SELECT id FROM added WHERE ${state} = ${LIVE} ORDER BY id)
+     SELECT pg_notify('trunkline_work', '')`,
+    rows.map(({ document }) => document),
+    rows.map(({ version }) => version),
+    rows.map(({ content }) => content),
+    rows.map(({ collection }) => isResultsCollection(collection)),
+    rows.map(({ root, path }) => kindOfDocument(root, path)),
+    sizes.map(({ texts }) => texts),
+    sizes.map(({ length }) => length),
+    rows.map(({ seq }) => seq),
+    Buffer.concat(parts),
+    ends.map((_, at) => ends[at - 1] ?? 0),
+    ends.map((to, at) => to - (ends[at - 1] ?? 0)),
+  );
+}
+
+const NO_WORDS = new Uint8Array(0);
+
+async function wordsFor(sql: Sql, row: LiveDocument, words: WordCounts): Promise<Uint8Array> {
+  if (!hasIndexedText(row) || row.size > MAX_INDEXED_BYTES) return NO_WORDS;
   const known = words.known.get(row.content);
   if (known !== undefined) return known;
   try {
@@ -104,45 +151,6 @@ async function countsFor(sql: Sql, row: LiveRow, words: WordCounts): Promise<rea
   } catch (error) {
     // A damaged document is still found by its name; verify reports it.
     if (!isTrunklineError(error, "IO") || error.data?.damaged !== true) throw error;
-    return [];
-  }
-}
-
-async function insertEntries(
-  sql: Sql,
-  rows: readonly LiveRow[],
-  { pieces, state }: { pieces: readonly (readonly PieceCounts[])[]; state: number },
-): Promise<number[]> {
-  const inserted = await sql.rows<{ id: number; version: number }>(
-    `INSERT INTO entries (document, version, content, state, results, kind, texts, length, seq)
-     SELECT n.document, n.version, n.content, ${state}, n.results, n.kind, n.texts, n.length, n.seq
-     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::boolean[], $5::smallint[], $6::int[], $7::bigint[], $8::bigint[])
-       AS n(document, version, content, results, kind, texts, length, seq)
-     RETURNING id, version`,
-    rows.map(({ document }) => document),
-    rows.map(({ version }) => version),
-    rows.map(({ content }) => content),
-    rows.map(({ collection }) => isResultsCollection(collection)),
-    rows.map(({ root, path }) => kindOfDocument(root, path)),
-    pieces.map((own) => own.length),
-    pieces.map((own) => own.reduce((sum, { length }) => sum + length, 0)),
-    rows.map(({ seq }) => seq),
-  );
-  const ids = new Map(inserted.map(({ id, version }) => [version, id]));
-  return rows.map(({ version }) => ids.get(version) as number);
-}
-
-async function insertPieces(
-  sql: Sql,
-  ids: readonly number[],
-  pieces: readonly (readonly PieceCounts[])[],
-): Promise<void> {
-  for (const [index, id] of ids.entries()) {
-    for (const [piece, { terms, counts, length }] of (pieces[index] ?? []).entries()) {
-      await sql.run(
-        "INSERT INTO keyword_recent VALUES ($1, $2, $3, $4::text[], $5::int[])",
-        ...[id, piece, length, terms.map(storable), counts],
-      );
-    }
+    return NO_WORDS;
   }
 }

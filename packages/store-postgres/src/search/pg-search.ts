@@ -11,7 +11,6 @@ import {
   correctTerms,
   cutSnippet,
   decodeCursor,
-  decodeText,
   demotionOf,
   encodeCursor,
   type Hit,
@@ -32,13 +31,22 @@ import {
   type Viewer,
   wholeNumber,
 } from "@trunkline/store/parts";
-import { type ContentRow, hexOf, matchingIds, readContents } from "../contents/pg-contents.js";
+import { hexOf, matchingIds } from "../contents/pg-contents.js";
 import { type SelectionParams, selectDocuments } from "../contents/pg-filters.js";
-import type { Sql } from "../database/sql.js";
-import type { EntryCache, EntryStates } from "./entry-cache.js";
-import { KeywordReader } from "./keyword-read.js";
+import type { Database, Sql } from "../database/sql.js";
+import { type FoundDocument, FoundTexts } from "./found-texts.js";
+import { KeywordCache, LAST_CHANGE } from "./keyword-cache.js";
+import { termsOfWord } from "./keyword-scores.js";
 import type { PassageVectors } from "./passage-vectors.js";
+import { ScopeCache } from "./scope-cache.js";
 import { untilAnswered } from "./until-answered.js";
+
+/** What the searches of a gateway keep in memory. */
+export class SearchCache {
+  readonly words = new KeywordCache();
+  readonly scopes = new ScopeCache();
+  readonly texts = new FoundTexts();
+}
 
 export type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
   Omit<SelectionParams, "type"> & {
@@ -51,77 +59,63 @@ export type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
 
 const DEFAULT_LIMIT = 10;
 const DEFAULT_SIMILARITY = 0.7;
-const LIVE = 2;
 
 interface SearchState {
   readonly sql: Sql;
-  readonly entries: EntryStates;
-  readonly words: KeywordReader;
+  readonly words: KeywordCache;
   readonly scope: Uint8Array;
 }
 
+interface SearchEngine {
+  readonly database: Database;
+  readonly cache: SearchCache;
+  readonly vectors: PassageVectors;
+}
+
+/** Finds everything that was acknowledged before the call, also by other gateways. */
 export async function search(
-  sql: Sql,
+  { database, cache, vectors }: SearchEngine,
   params: ResolvedSearchParams,
-  { cache, vectors }: { cache: EntryCache; vectors: PassageVectors },
+  signal?: AbortSignal,
 ): Promise<SearchResult | SearchPathsResult> {
   const started = performance.now();
   const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? DEFAULT_LIMIT;
   const offset = params.cursor === undefined ? 0 : Number(decodeCursor(params.cursor, 1)[0]);
-  const entries = await cache.current(sql);
-  const words = new KeywordReader(sql, entries);
-  const state: SearchState = { sql, entries, words, scope: await scopeOf(sql, entries, filtersOf(params)) };
-  const found = await wordsOf(state, params);
-  const { terms, corrections } = params.viewer === undefined ? found : await visibleWords(state, found);
-  const pinned = await pinnedEntries(sql, params);
-  const ranking =
-    params.hash === undefined
-      ? await rank(state, { params, terms, most: offset + limit, pinned, vectors })
-      : await byHash(sql, params);
-  const { type, hits, total, notice } = ranking;
-  const page = pinnedFirst(hits, pinned).slice(offset, offset + limit);
-  const cursor = total > offset + limit && page.length === limit ? { cursor: encodeCursor([offset + limit]) } : {};
-  const rows = await documentsOf(sql, page);
-  const shownNotice = notice === undefined ? {} : { notice };
-  if (params.pathsOnly) return { paths: rows.map(({ row }) => row.path), total, ...cursor, ...shownNotice };
-  const shown = terms.map((term) => term.corrected ?? term.word);
-  const texts = await readContents(
-    sql,
-    rows.flatMap(({ row }) => (row.type === "text" ? [row] : [])),
-  );
-  const results: SearchHit[] = [];
-  for (const { hit, row } of rows)
-    results.push(await describe(sql, { hit, row }, { terms: shown, params, bytes: texts.get(row.id) }));
-  return {
-    total,
-    type,
-    executionTimeMs: Math.round(performance.now() - started),
-    results,
-    ...cursor,
-    ...(corrections.length === 0 ? {} : { corrections }),
-    ...shownNotice,
-  };
+  const { viewer } = params;
+  return await database.look({ viewer, signal }, LAST_CHANGE, async (sql, rows) => {
+    const [last] = rows as { seq: number }[];
+    await cache.words.refresh(sql, last?.seq ?? 0);
+    const scope = await cache.scopes.scopeOf(sql, cache.words.entries, { filters: filtersOf(params), viewer });
+    const state: SearchState = { sql, words: cache.words, scope };
+    const found = await wordsOf(state, params);
+    const { terms, corrections } = viewer === undefined ? found : await visibleWords(state, found);
+    const pinned = await pinnedEntries(sql, params);
+    const ranking =
+      params.hash === undefined
+        ? await rank(state, { params, terms, most: offset + limit, pinned, vectors })
+        : await byHash(sql, params);
+    const { type, hits, total, notice } = ranking;
+    const page = pinnedFirst(hits, pinned).slice(offset, offset + limit);
+    const cursor = total > offset + limit && page.length === limit ? { cursor: encodeCursor([offset + limit]) } : {};
+    const documents = await cache.texts.read(sql, page, { isTextWanted: params.pathsOnly !== true });
+    const shownNotice = notice === undefined ? {} : { notice };
+    if (params.pathsOnly) return { paths: documents.map(({ path }) => path), total, ...cursor, ...shownNotice };
+    const shown = terms.map((term) => term.corrected ?? term.word);
+    return {
+      total,
+      type,
+      executionTimeMs: Math.round(performance.now() - started),
+      results: documents.map((document) => describe(document, shown, params)),
+      ...cursor,
+      ...(corrections.length === 0 ? {} : { corrections }),
+      ...shownNotice,
+    };
+  });
 }
 
 function filtersOf(params: ResolvedSearchParams): SelectionParams {
   const { collection, snapshot, tags, matchAllTags, metadata, session, extension, pathPattern } = params;
   return { collection, snapshot, tags, matchAllTags, metadata, session, extension, pattern: pathPattern };
-}
-
-/** Which entries a search can find: by entry id, 1 if it can. */
-async function scopeOf(sql: Sql, { states, results }: EntryStates, filters: SelectionParams): Promise<Uint8Array> {
-  if (Object.values(filters).every((value) => value === undefined)) {
-    // Stored results are searched only when their collection is named.
-    return states.map((state, id) => (state === LIVE && results[id] === 0 ? 1 : 0));
-  }
-  const selection = await selectDocuments(sql, filters);
-  const rows = await sql.rows<{ id: number }>(
-    `SELECT e.id FROM ${selection.from} JOIN entries e ON e.version = v.id WHERE e.state <> 0 AND ${selection.where}`,
-    ...selection.values,
-  );
-  const scope = new Uint8Array(states.length);
-  for (const { id } of rows) if (id < scope.length) scope[id] = 1;
-  return scope;
 }
 
 async function wordsOf(
@@ -152,8 +146,9 @@ async function wordsOf(
       const counted = questions
         .filter((question) => question.startsWith("count "))
         .map((question) => question.slice(6));
-      await words.load(counted);
-      for (const word of counted) answers.set(`count ${word}`, words.textsWith(word));
+      await words.using(sql, counted.flatMap(termsOfWord), (scores) => {
+        for (const word of counted) answers.set(`count ${word}`, scores.textsWith(word));
+      });
       for (const question of questions) {
         if (question.startsWith("like ")) answers.set(question, await wordsLike(sql, question.slice(5).split(" ")));
       }
@@ -185,14 +180,20 @@ async function visibleWords(
 }
 
 async function keywordHits(
-  { words, scope, entries }: SearchState,
+  { sql, words, scope }: SearchState,
   { terms, most, query }: { terms: readonly Term[]; most: number; query?: string },
 ): Promise<KeywordHits> {
-  await words.load(terms.flatMap(({ word, corrected }) => (corrected === undefined ? [word] : [word, corrected])));
   const asked = new Map(terms.map((term) => [JSON.stringify([term.word, term.corrected, term.unknown]), term]));
-  const lists = [...asked.values()].map((term) => ({ postings: words.postings(term), share: termShare(term) }));
-  const demotion = demotionOf(query === undefined ? new Uint8Array(0) : entries.kinds, { query: query ?? "", scope });
-  return hitsOf(lists, { scope, most, demotion, documents: entries.count });
+  const needed = terms.flatMap(({ word, corrected }) => [
+    ...termsOfWord(word),
+    ...(corrected === undefined ? [] : termsOfWord(corrected)),
+  ]);
+  return await words.using(sql, needed, (scores) => {
+    const { kinds, count: documents } = scores.entries;
+    const lists = [...asked.values()].map((term) => ({ postings: scores.postings(term), share: termShare(term) }));
+    const demotion = demotionOf(query === undefined ? new Uint8Array(0) : kinds, { query: query ?? "", scope });
+    return hitsOf(lists, { scope, most, demotion, documents });
+  });
 }
 
 async function rank(
@@ -206,11 +207,11 @@ async function rank(
   },
 ): Promise<Ranking> {
   const { params, terms, most, pinned, vectors } = options;
-  const { scope, entries, sql } = state;
+  const { scope, words, sql } = state;
   const { embedded, type: asked = "hybrid", query: text } = params;
   // An empty query is somewhat similar to everything.
   if (text.trim() === "") return { type: "keyword", hits: [], total: 0 };
-  const demotion = demotionOf(entries.kinds, { query: text, scope });
+  const demotion = demotionOf(words.entries.kinds, { query: text, scope });
   const query: RankQuery = { query: text, type: params.type, embedded, terms, scope, demotion, most, pinned };
   const byKeyword = () => keywordHits(state, { terms, most: Math.max(most, COMPARED), query: text });
   if (asked === "keyword" || embedded === undefined || "missing" in embedded) {
@@ -218,7 +219,7 @@ async function rank(
   }
   const keyword = asked === "semantic" ? undefined : await byKeyword();
   const also = [...(keyword?.best.slice(0, COMPARED).map((hit) => hit.entry) ?? []), ...pinned];
-  const semantic = await vectors.nearest(sql, embedded, { scope, also });
+  const semantic = await vectors.nearest(sql, embedded, { scope, also, entries: words.entries });
   if (semantic === undefined) {
     return { ...byWords(keyword ?? (await byKeyword()), query), notice: nothingEmbedded(embedded.follows) };
   }
@@ -253,49 +254,21 @@ async function byHash(sql: Sql, params: ResolvedSearchParams): Promise<Ranking> 
   return { type: "keyword", hits, total: hits.length };
 }
 
-interface DocumentHit extends ContentRow {
-  readonly document: number;
-  readonly path: string;
-  readonly title: string | null;
-}
-
-async function documentsOf(sql: Sql, hits: readonly Hit[]): Promise<{ hit: Hit; row: DocumentHit }[]> {
-  if (hits.length === 0) return [];
-  const rows = await sql.rows<DocumentHit & { entry: number }>(
-    `SELECT e.id AS entry, d.id AS document, d.path, d.title, c.id, c.hash, c.size, c.type
-     FROM entries e JOIN seen_documents d ON d.id = e.document JOIN contents c ON c.id = e.content WHERE e.id = ANY($1::int[])`,
-    hits.map(({ entry }) => entry),
-  );
-  const byEntry = new Map(rows.map((row) => [row.entry, row]));
-  return hits.flatMap((hit) => {
-    const row = byEntry.get(hit.entry);
-    return row === undefined ? [] : [{ hit, row }];
-  });
-}
-
-async function describe(
-  sql: Sql,
-  { hit, row }: { hit: Hit; row: DocumentHit },
-  { terms, params, bytes }: { terms: readonly string[]; params: ResolvedSearchParams; bytes: Uint8Array | undefined },
-): Promise<SearchHit> {
-  const text = bytes === undefined ? "" : decodeText(bytes);
-  const passage =
-    hit.passage === undefined
-      ? undefined
-      : await sql.get<{ from: number; to: number }>(
-          `SELECT from_line AS "from", to_line AS "to" FROM passages WHERE id = $1`,
-          hit.passage,
-        );
+function describe(
+  { hit, document, hash, title, path, text, lines }: FoundDocument,
+  terms: readonly string[],
+  params: ResolvedSearchParams,
+): SearchHit {
   const { snippet, line } = cutSnippet(text, terms, {
     context: params.context ?? 0,
     lineNumbers: params.lineNumbers ?? false,
-    within: passage,
+    within: lines,
   });
   return {
-    id: row.document,
-    hash: hexOf(row.hash),
-    title: row.title ?? baseNameOf(row.path),
-    path: row.path,
+    id: document,
+    hash: hexOf(hash),
+    title: title ?? baseNameOf(path),
+    path,
     score: shownScore(hit.score),
     snippet,
     ...(line === undefined ? {} : { line }),

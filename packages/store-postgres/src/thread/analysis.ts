@@ -11,7 +11,7 @@ import {
   passagesOf,
   wordsOfEntry,
 } from "@trunkline/store/parts";
-import { countsOfText, type PieceCounts } from "../words/keyword-counts.js";
+import { wordsOfText } from "../words/keyword-counts.js";
 
 /** A document whose text is analysed. */
 export interface AnalysedDocument {
@@ -60,8 +60,8 @@ function folded(body: string): string {
     .replaceAll("\0", "\ufffd");
 }
 
-export function countWords({ bytes }: { bytes: Uint8Array | undefined }): PieceCounts[] {
-  return countsOfText(bytes === undefined ? undefined : lazyIndexText(bytes));
+export function countWords({ bytes }: { bytes: Uint8Array | undefined }): Uint8Array {
+  return wordsOfText(bytes === undefined ? undefined : lazyIndexText(bytes));
 }
 
 /** Cuts a text into passages to embed. Text that a tool has written is not embedded. */

@@ -21,7 +21,7 @@ import {
   takeChangesTo,
   type Wire,
 } from "@trunkline/store/parts";
-import { countsOfText, type PieceCounts } from "../words/keyword-counts.js";
+import { wordsOfText } from "../words/keyword-counts.js";
 import { analyse, countWords, cutPassages } from "./analysis.js";
 
 export interface PostgresThreadStart {
@@ -47,7 +47,7 @@ export type StoreSide = {
 
 /** A document with its words counted, in place of its text. */
 export interface CountedContent extends IncomingContent {
-  readonly words?: readonly PieceCounts[] | undefined;
+  readonly words?: Uint8Array | undefined;
 }
 
 function targetOf({ folder, store }: PostgresThreadStart): DocumentTarget {
@@ -81,7 +81,7 @@ function targetOf({ folder, store }: PostgresThreadStart): DocumentTarget {
 }
 
 function counted({ text, ...content }: IncomingContent): CountedContent {
-  return { ...content, text: undefined, words: text === undefined ? undefined : countsOfText(text) };
+  return { ...content, text: undefined, words: text === undefined ? undefined : wordsOfText(text) };
 }
 
 /** The handlers of this thread, as their callers see them. */
@@ -91,7 +91,7 @@ export interface ThreadHandlers {
   takeChanges(env: never, params: TakeChangesParams, call: Call): ReturnType<typeof takeChangesTo>;
   prepare(env: never, params: { bytes: Uint8Array }, call: Call): { content: IncomingContent; data: ArrayBuffer };
   analyse(env: never, params: Parameters<typeof analyse>[0], call: Call): ReturnType<typeof analyse>;
-  countWords(env: never, params: Parameters<typeof countWords>[0], call: Call): PieceCounts[];
+  countWords(env: never, params: Parameters<typeof countWords>[0], call: Call): Uint8Array;
   cutPassages(env: never, params: Parameters<typeof cutPassages>[0], call: Call): ReturnType<typeof cutPassages>;
 }
 

@@ -36,12 +36,20 @@ export class StoreThreads {
   readonly #logger: Logger;
   readonly #running = new Map<Role, Running>();
   #isClosed = false;
+  #isAdding = false;
+  /** Called when no files are read any more. */
+  onAdded: (() => void) | undefined;
 
   /** `store` answers the questions of threads and stores what they found. */
   constructor({ folder, store, logger }: { folder: string; store: Handlers; logger: Logger }) {
     this.#folder = folder;
     this.#store = store;
     this.#logger = logger;
+  }
+
+  /** Whether files are read and added. */
+  get isAdding(): boolean {
+    return this.#isAdding;
   }
 
   async close(): Promise<void> {
@@ -92,6 +100,10 @@ export class StoreThreads {
     const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
     const running: Running = { worker, rpc, ended, timer: undefined };
     rpc.onBusy = (isBusy) => {
+      if (role === "files") {
+        this.#isAdding = isBusy;
+        if (!isBusy) this.onAdded?.();
+      }
       clearTimeout(running.timer);
       if (isBusy) {
         worker.ref();
@@ -122,6 +134,7 @@ export class StoreThreads {
   #lose(role: Role, running: Running, error: unknown): void {
     if (this.#isClosed || this.#running.get(role) !== running) return;
     this.#running.delete(role);
+    if (role === "files") this.#isAdding = false;
     this.#logger.error("a thread of the store exited", { role, error });
     running.rpc.break(
       new TrunklineError("INTERNAL", `A thread of the store exited: ${messageOf(error)}.`, {

@@ -38,7 +38,7 @@ export function pgliteDriver(db: PGlite): Driver {
       const { rows, affectedRows = 0 } = await db.query(text, [...values], { parsers });
       return { rows, count: affectedRows };
     },
-    exec: async (text) => void (await db.exec(text)),
+    exec: async (text) => (await db.exec(text)).at(-1)?.rows ?? [],
   };
   return {
     place: "pglite",

@@ -1,0 +1,128 @@
+// The signs of one model's vectors, in the memory of the gateway: one bit for each dimension. Two passes over them, as in
+// the embedded store, find the passages whose vectors are read and compared. Pure.
+import { boundOfRank, countDistances, distanceOfRank, OUT, SignTable, setSigns } from "@trunkline/store/parts";
+
+/** How many reach the second pass (a minimum, and a share of all), and how many are compared. */
+const LEAST_LIKELY = 2000;
+const LIKELY_SHARE = 0.02;
+const COMPARED = 300;
+const LEAST_ROOM = 1024;
+
+export interface PassageRow {
+  readonly id: number;
+  readonly entry: number;
+  readonly number: number;
+  readonly vector: number;
+  readonly signs: Uint8Array;
+}
+
+/** A passage that is worth comparing. */
+export interface LikelyPassage {
+  readonly entry: number;
+  readonly passage: number;
+  readonly vector: number;
+}
+
+export class VectorTable {
+  readonly #words: number;
+  #bits: Int32Array;
+  #entries = new Int32Array(LEAST_ROOM);
+  #passages = new Int32Array(LEAST_ROOM);
+  #vectors = new Int32Array(LEAST_ROOM);
+  #rows = 0;
+  /** By entry: how many passages it has. */
+  #counts = new Map<number, number>();
+
+  constructor(dimensions: number) {
+    this.#words = Math.ceil(dimensions / 32);
+    this.#bits = new Int32Array(LEAST_ROOM * this.#words);
+  }
+
+  get size(): number {
+    return this.#rows;
+  }
+
+  add({ id, entry, number, vector, signs }: PassageRow): void {
+    if (signs.length !== 4 * this.#words) return;
+    if (this.#rows === this.#entries.length) this.#resize(2 * this.#rows);
+    this.#bits.set(new Int32Array(new Uint8Array(signs).buffer), this.#rows * this.#words);
+    this.#entries[this.#rows] = entry;
+    this.#passages[this.#rows] = id;
+    this.#vectors[this.#rows++] = vector;
+    this.#counts.set(entry, Math.max(this.#counts.get(entry) ?? 0, number + 1));
+  }
+
+  /** Drops the passages of entries that are gone, and the oldest beyond a number. */
+  keep(states: Uint8Array, most: number): void {
+    const words = this.#words;
+    let [to, excess] = [0, this.#rows - most];
+    for (let row = 0; row < this.#rows; row++) {
+      const entry = this.#entries[row] as number;
+      if ((states[entry] ?? 0) === 0 || excess-- > 0) {
+        this.#counts.delete(entry);
+        continue;
+      }
+      if (to !== row) {
+        this.#entries[to] = entry;
+        this.#passages[to] = this.#passages[row] as number;
+        this.#vectors[to] = this.#vectors[row] as number;
+        this.#bits.copyWithin(to * words, row * words, (row + 1) * words);
+      }
+      to++;
+    }
+    this.#rows = to;
+  }
+
+  passagesOf(entry: number): number {
+    return this.#counts.get(entry) ?? 1;
+  }
+
+  /** Returns the passages in the scope that are most likely near, and the likeliest of each entry in `also`. */
+  likely(query: Float32Array, { scope, also }: { scope: Uint8Array; also: readonly number[] }): LikelyPassage[] {
+    const signs = new Int32Array(this.#words);
+    setSigns(signs, 0, query);
+    const distances = countDistances(this.#bits, signs, { entries: this.#entries, rows: this.#rows, scope });
+    const wanted = Math.max(LEAST_LIKELY, Math.ceil(this.#rows * LIKELY_SHARE));
+    const limit = distanceOfRank(distances, { wanted, most: this.#words * 32 });
+    const table = new SignTable(query);
+    const marked = new Uint8Array(scope.length);
+    for (const entry of also) marked[entry] = 1;
+    const near: number[] = [];
+    const guesses: number[] = [];
+    const ofMarked = new Map<number, { row: number; guess: number }>();
+    for (let row = 0; row < this.#rows; row++) {
+      const distance = distances[row] as number;
+      if (distance === OUT) continue;
+      const entry = this.#entries[row] as number;
+      if (distance > limit && marked[entry] !== 1) continue;
+      const guess = table.product(this.#bits, row * this.#words);
+      if (distance <= limit) {
+        near.push(row);
+        guesses.push(guess);
+      }
+      if (marked[entry] === 1 && guess > (ofMarked.get(entry)?.guess ?? Number.NEGATIVE_INFINITY)) {
+        ofMarked.set(entry, { row, guess });
+      }
+    }
+    const bound = boundOfRank(Float32Array.from(guesses), COMPARED);
+    const rows = new Set(near.filter((_, at) => (guesses[at] as number) >= bound));
+    for (const { row } of ofMarked.values()) rows.add(row);
+    return [...rows].map((row) => ({
+      entry: this.#entries[row] as number,
+      passage: this.#passages[row] as number,
+      vector: this.#vectors[row] as number,
+    }));
+  }
+
+  #resize(length: number): void {
+    const resized = (old: Int32Array, size: number): Int32Array<ArrayBuffer> => {
+      const next = new Int32Array(size);
+      next.set(old);
+      return next;
+    };
+    this.#entries = resized(this.#entries, length);
+    this.#passages = resized(this.#passages, length);
+    this.#vectors = resized(this.#vectors, length);
+    this.#bits = resized(this.#bits, length * this.#words);
+  }
+}
