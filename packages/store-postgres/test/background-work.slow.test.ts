@@ -105,7 +105,7 @@ describe("background work", () => {
     await db.exec("ALTER TABLE trunkline.graph_edges RENAME TO graph_edges_away");
     await store.add({ name: "a.md", content: "[b](b.md)\n" });
     await db.exec(
-      "INSERT INTO trunkline.keyword_recent SELECT 100000 + n, 0, 1, '{filler}', '{5}' FROM generate_series(1, 600) n",
+      "INSERT INTO trunkline.keyword_recent (entry, data) SELECT 100000 + n, '' FROM generate_series(1, 600) n",
     );
     await store.add({ name: "b.md", content: "heron\n" });
     await expect

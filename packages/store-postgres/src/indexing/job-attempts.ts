@@ -8,6 +8,8 @@ export interface JobRow {
   readonly entry: number;
   /** The state of the entry, if it still exists. */
   readonly state: number | null;
+  /** How often it failed. */
+  readonly attempts: number;
 }
 
 /** Pauses after each failed attempt. After the last one, the work is set aside. */
@@ -20,7 +22,7 @@ const LONGEST_MS = 60_000;
 /** Locks some due jobs that no other gateway has. `only`: this one. */
 export async function lockJobs(sql: Sql, most: number, only?: number): Promise<readonly JobRow[]> {
   return await sql.rows<JobRow>(
-    `SELECT j.id AS job, j.entry, e.state FROM jobs j LEFT JOIN entries e ON e.id = j.entry
+    `SELECT j.id AS job, j.entry, e.state, j.attempts FROM jobs j LEFT JOIN entries e ON e.id = j.entry
      WHERE j.due <= clock_timestamp() AND ($2::bigint IS NULL OR j.id = $2::bigint)
      ORDER BY j.id LIMIT $1 FOR UPDATE OF j SKIP LOCKED`,
     most,
@@ -33,15 +35,18 @@ export function isOutage(error: unknown): boolean {
   return isTrunklineError(error, "STORE_UNAVAILABLE") || isTrunklineError(error, "CLOSED");
 }
 
-/** Notes a failed attempt. Damaged content is set aside at once: it does not heal. */
-export async function noteFailure(sql: Sql, job: number, error: unknown): Promise<void> {
+/**
+ * Notes a failed attempt, unless someone else who tried at the same time has noted it. Damaged content is set aside at
+ * once: it does not heal.
+ */
+export async function noteFailure(sql: Sql, { job, attempts }: JobRow, error: unknown): Promise<void> {
   const isFinal = isTrunklineError(error, "IO") && error.data?.damaged === true;
   await sql.run(
     `UPDATE jobs SET attempts = attempts + 1, problem = $2,
        due = CASE WHEN $3 OR attempts >= $4 THEN 'infinity'::timestamptz
          ELSE clock_timestamp() + make_interval(secs => ($5::int[])[attempts + 1]) END
-     WHERE id = $1`,
-    ...[job, printable(messageOf(error)).slice(0, MAX_PROBLEM_CHARS), isFinal, PAUSES_S.length, PAUSES_S],
+     WHERE id = $1 AND attempts = $6`,
+    ...[job, printable(messageOf(error)).slice(0, MAX_PROBLEM_CHARS), isFinal, PAUSES_S.length, PAUSES_S, attempts],
   );
 }
 

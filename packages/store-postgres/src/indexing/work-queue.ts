@@ -151,16 +151,16 @@ export class WorkQueue {
     } catch (error) {
       if (isOutage(error) || taken.length === 0) throw error;
     }
-    for (const { job } of taken) await this.#takeJob(job);
+    for (const job of taken) await this.#takeJob(job);
     return taken.length;
   }
 
-  async #takeJob(job: number): Promise<void> {
+  async #takeJob(job: JobRow): Promise<void> {
     try {
-      await this.#database.write({}, async (sql) => this.#work(sql, await lockJobs(sql, 1, job)));
+      await this.#database.write({}, async (sql) => this.#work(sql, await lockJobs(sql, 1, job.job)));
     } catch (error) {
       if (isOutage(error)) throw error;
-      this.#logger.warn("a document could not be indexed", { job, error });
+      this.#logger.warn("a document could not be indexed", { job: job.job, error });
       await this.#database.write({}, (sql) => noteFailure(sql, job, error));
     }
   }
