@@ -116,8 +116,9 @@ ALTER TABLE keyword_recent ALTER data SET STORAGE EXTERNAL;
 CREATE TABLE keyword_blocks (term text COLLATE "C" NOT NULL, block integer NOT NULL, data bytea NOT NULL, PRIMARY KEY (term, block));
 ALTER TABLE keyword_blocks ALTER data SET STORAGE EXTERNAL;
 CREATE TABLE words (
-  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, word text COLLATE "C" NOT NULL UNIQUE, grams text[] NOT NULL);
-CREATE INDEX words_by_gram ON words USING gin (grams);
+  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, word text COLLATE "C" NOT NULL UNIQUE);
+-- The trigrams of words. A row for each: GIN finds words that share one, but cannot count how many they share.
+CREATE TABLE word_grams (gram text COLLATE "C" NOT NULL, word integer NOT NULL, PRIMARY KEY (gram, word));
 -- Texts for grep, with ASCII in lower case.
 CREATE TABLE texts (content bigint PRIMARY KEY REFERENCES contents ON DELETE CASCADE, body text COLLATE "C");
 CREATE INDEX texts_by_trigram ON texts USING gin (body gin_trgm_ops);

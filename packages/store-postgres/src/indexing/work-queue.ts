@@ -281,8 +281,9 @@ async function addWords(sql: Sql, words: readonly string[]): Promise<void> {
   const fresh = [...new Set(words.map(storable))].filter((word) => !has.has(word)).sort();
   if (fresh.length === 0) return;
   await sql.run(
-    `INSERT INTO words (word, grams) SELECT n.word, string_to_array(n.grams, ' ') FROM unnest($1::text[], $2::text[]) AS n(word, grams)
-     ON CONFLICT DO NOTHING`,
+    `WITH added AS (INSERT INTO words (word) SELECT * FROM unnest($1::text[]) ON CONFLICT DO NOTHING RETURNING id, word)
+     INSERT INTO word_grams SELECT g, a.id FROM unnest($1::text[], $2::text[]) AS n(word, grams) JOIN added a ON a.word = n.word,
+       unnest(string_to_array(n.grams, ' ')) g`,
     fresh,
     fresh.map((word) => gramTerms(word, word.length).join(" ")),
   );

@@ -158,7 +158,7 @@ const REBUILT_AT_ONCE = 200;
 export async function rebuild(database: Database, count: WordCounts["count"]): Promise<RepairResult> {
   await database.write({}, async (sql) => {
     await lockHistory(sql);
-    await sql.exec(`TRUNCATE keyword_recent, keyword_blocks, words, words_only, texts, jobs, passages, vectors, graph_files,
+    await sql.exec(`TRUNCATE keyword_recent, keyword_blocks, words, word_grams, words_only, texts, jobs, passages, vectors, graph_files,
       graph_symbols, graph_edges, graph_provides, graph_depends;
       UPDATE embedders SET entry = 0, complete = false; UPDATE facts SET value = value + 1 WHERE key = 'seq';
       UPDATE entries SET state = 0, seq = (SELECT value FROM facts WHERE key = 'seq')`);

@@ -159,8 +159,10 @@ async function wordsOf(
 
 async function wordsLike(sql: Sql, grams: readonly string[]): Promise<string[]> {
   const rows = await sql.rows<{ word: string }>(
-    `SELECT w.word FROM words w, LATERAL (SELECT count(*) AS n FROM unnest(w.grams) g WHERE g = ANY($1::text[])) shared
-     WHERE w.grams && $1::text[] ORDER BY shared.n DESC, w.id LIMIT ${MOST_CANDIDATES}`,
+    `SELECT w.word FROM (
+       SELECT word, count(*) AS shared FROM word_grams WHERE gram = ANY($1::text[])
+       GROUP BY word ORDER BY shared DESC, word LIMIT ${MOST_CANDIDATES}) near
+     JOIN words w ON w.id = near.word ORDER BY near.shared DESC, near.word`,
     grams,
   );
   return rows.map(({ word }) => word);

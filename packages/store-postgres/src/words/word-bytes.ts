@@ -77,7 +77,8 @@ class ByteReader {
   }
 
   skipText(): void {
-    this.#at += this.number();
+    const size = this.number();
+    this.#at += size;
   }
 }
 
