@@ -33,6 +33,7 @@ describe("upkeep of a store on PostgreSQL", () => {
 
   afterEach(async () => {
     await store.close();
+    await db.exec("RESET ALL");
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -137,8 +138,8 @@ describe("upkeep of a store on PostgreSQL", () => {
     await store.add({ path: "texts" });
     store.useEmbedder(embedder);
     await store.indexed();
-    // A small table would be read as a whole.
-    await db.exec("SET enable_seqscan = off");
+    // A small table would be read and sorted as a whole.
+    await db.exec("SET enable_seqscan = off; SET enable_sort = off");
     const plan = await db.query(
       `EXPLAIN SELECT id FROM trunkline.vectors v WHERE embedder = 1 ORDER BY v.half::halfvec(64) <=> '[${Array(64).fill(1)}]'::halfvec(64) LIMIT 10`,
     );
@@ -162,7 +163,6 @@ describe("upkeep of a store on PostgreSQL", () => {
       const { results } = await store.search({ query, type: "semantic", limit: 10 });
       found += results.filter(({ path }) => right.has(path.split("/").pop() ?? "")).length;
     }
-    await db.exec("RESET enable_seqscan");
     expect(found / 400).toBeGreaterThanOrEqual(0.98);
   });
 

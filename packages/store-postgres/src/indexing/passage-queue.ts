@@ -9,13 +9,15 @@ import {
   signsOf,
   vectorBytes,
 } from "@trunkline/store/parts";
-import { type ContentRow, readContent } from "../contents/pg-contents.js";
+import { type ContentRow, readContent, readContents } from "../contents/pg-contents.js";
 import { type Database, LOCKS, type Sql } from "../database/sql.js";
 import type { PassageVectors } from "../search/passage-vectors.js";
 import type { StoreThreads } from "../thread/store-threads.js";
 
 const ENTRIES_PER_LOOK = 32;
 const MAX_EMBEDDED_BYTES = 64 * 1024 * 1024;
+/** Texts up to this size are read together. */
+const SHORT_BYTES = 256 * 1024;
 
 interface EntryRow extends ContentRow {
   readonly entry: number;
@@ -23,6 +25,12 @@ interface EntryRow extends ContentRow {
   readonly root: string | null;
   readonly title: string | null;
   readonly collection: string;
+}
+
+/** An entry and the passages of its text. */
+interface CutEntry {
+  readonly entry: number;
+  readonly passages: readonly Passage[];
 }
 
 export class PassageQueue implements EmbeddingQueue {
@@ -76,27 +84,48 @@ export class PassageQueue implements EmbeddingQueue {
       await sql.run("UPDATE embedders SET complete = true WHERE id = $1", embedder);
       return { texts: [], through: reached, done: true };
     }
+    const cut = await this.#cutSome(sql, rows, most);
+    const known = await hashesWithVectors(
+      sql,
+      embedder,
+      cut.flatMap(({ passages }) => passages.map(({ hash }) => hash)),
+    );
     const texts = new Map<string, string>();
+    const noted: CutEntry[] = [];
     let through = reached;
-    for (const row of rows) {
-      const passages = await this.#cut(sql, row);
-      const missing = (await withoutVectors(sql, embedder, passages)).filter(({ hash }) => !texts.has(hash));
+    for (const { entry, passages } of cut) {
+      const missing = passages.filter(({ hash }) => !known.has(hash) && !texts.has(hash));
       if (texts.size > 0 && texts.size + missing.length > most) break;
-      await notePassages(sql, row.entry, passages);
+      noted.push({ entry, passages });
       for (const { hash, text } of missing.slice(0, most)) texts.set(hash, text);
       // A long text is returned again until all its passages have vectors.
       if (missing.length > most) break;
-      through = row.entry;
+      through = entry;
     }
+    await notePassages(sql, noted);
     if (texts.size === 0) await advance(sql, embedder, through);
     return { texts: [...texts].map(([hash, text]) => ({ hash, text })), through, done: false };
   }
 
-  async #cut(sql: Sql, row: EntryRow): Promise<readonly Passage[]> {
-    if (!hasIndexedText(row) || row.size > MAX_EMBEDDED_BYTES) return [];
-    const bytes = await readContent(sql, row);
-    const { path, root, title } = row;
-    return await this.#threads.texts.cutPassages({ path, root: root ?? undefined, title: title ?? undefined, bytes });
+  /** Cuts the texts of entries, one after another, until there are enough passages. */
+  async #cutSome(sql: Sql, rows: readonly EntryRow[], most: number): Promise<CutEntry[]> {
+    const isCut = (row: EntryRow) => hasIndexedText(row) && row.size <= MAX_EMBEDDED_BYTES;
+    const short = await readContents(
+      sql,
+      rows.filter((row) => isCut(row) && row.size <= SHORT_BYTES),
+    );
+    const cut: CutEntry[] = [];
+    let count = 0;
+    for (const row of rows) {
+      const { entry, path, root, title } = row;
+      const bytes = isCut(row) ? (short.get(row.id) ?? (await readContent(sql, row))) : undefined;
+      const document = { path, root: root ?? undefined, title: title ?? undefined, bytes };
+      const passages = bytes === undefined ? [] : await this.#threads.texts.cutPassages(document);
+      cut.push({ entry, passages });
+      count += passages.length;
+      if (count > most) break;
+    }
+    return cut;
   }
 
   async keepVectors({ model, vectors, through }: Parameters<EmbeddingQueue["keepVectors"]>[0]): Promise<void> {
@@ -132,26 +161,28 @@ async function advance(sql: Sql, embedder: number, through: number): Promise<voi
   await sql.run("UPDATE embedders SET entry = greatest(entry, $2) WHERE id = $1", embedder, through);
 }
 
-async function withoutVectors(sql: Sql, embedder: number, passages: readonly Passage[]): Promise<readonly Passage[]> {
-  if (passages.length === 0) return [];
+async function hashesWithVectors(sql: Sql, embedder: number, hashes: readonly string[]): Promise<ReadonlySet<string>> {
+  if (hashes.length === 0) return new Set();
   const rows = await sql.rows<{ hash: string }>(
     `SELECT h AS hash FROM unnest($2::text[]) h JOIN vectors v ON v.embedder = $1 AND v.hash = decode(h, 'hex')`,
     embedder,
-    passages.map(({ hash }) => hash),
+    [...new Set(hashes)],
   );
-  const known = new Set(rows.map(({ hash }) => hash));
-  return passages.filter(({ hash }) => !known.has(hash));
+  return new Set(rows.map(({ hash }) => hash));
 }
 
-async function notePassages(sql: Sql, entry: number, passages: readonly Passage[]): Promise<void> {
+async function notePassages(sql: Sql, entries: readonly CutEntry[]): Promise<void> {
+  const all = entries.flatMap(({ entry, passages }) => passages.map((passage) => ({ entry, ...passage })));
+  if (all.length === 0) return;
   await sql.run(
     `INSERT INTO passages (entry, number, hash, from_line, to_line)
-     SELECT $1, n.number, decode(n.hash, 'hex'), n.from_line, n.to_line
-     FROM unnest($2::int[], $3::text[], $4::int[], $5::int[]) AS n(number, hash, from_line, to_line) ON CONFLICT DO NOTHING`,
-    entry,
-    passages.map(({ number }) => number),
-    passages.map(({ hash }) => hash),
-    passages.map(({ fromLine }) => fromLine),
-    passages.map(({ toLine }) => toLine),
+     SELECT n.entry, n.number, decode(n.hash, 'hex'), n.from_line, n.to_line
+     FROM unnest($1::int[], $2::int[], $3::text[], $4::int[], $5::int[]) AS n(entry, number, hash, from_line, to_line)
+     ON CONFLICT DO NOTHING`,
+    all.map(({ entry }) => entry),
+    all.map(({ number }) => number),
+    all.map(({ hash }) => hash),
+    all.map(({ fromLine }) => fromLine),
+    all.map(({ toLine }) => toLine),
   );
 }
