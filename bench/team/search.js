@@ -21,7 +21,10 @@ const ASKED = 100;
 const BY_KEYWORD = [
   { what: "keyword search", ask: (query) => ({ query, type: "keyword" }), aim: AIM },
   { what: "keyword search with a typo", ask: (query) => ({ query: withTypo(query), type: "keyword" }) },
-  { what: "keyword search in some folders", ask: (query) => ({ query, type: "keyword", pathPattern: "**/part-1*/**" }) },
+  {
+    what: "keyword search in some folders",
+    ask: (query) => ({ query, type: "keyword", pathPattern: "**/part-1*/**" }),
+  },
 ];
 /** @type {readonly Kind[]} */
 const BY_MEANING = [{ what: "hybrid search", ask: (query) => ({ query, type: "hybrid" }), aim: AIM }];

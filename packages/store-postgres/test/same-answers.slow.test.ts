@@ -65,7 +65,6 @@ const QUESTIONS: readonly (readonly [string, Readonly<Record<string, unknown>>])
   ["search", { query: "hub", type: "keyword", tags: ["code"], line_numbers: true }],
   ["search", { query: "hub", type: "keyword", metadata: { owner: "ada" } }],
   ["search", { query: "note", type: "keyword", collection: "notes" }],
-  ["search", { query: "getUserName timeoutMs", type: "keyword", explain: true }],
   ["search", { query: "nothinglikethis", type: "keyword" }],
   ["search", { query: "", type: "keyword" }],
   ["grep", { pattern: "server" }],
@@ -210,6 +209,22 @@ describe("both engines", () => {
     },
   );
 
+  it("rank alike after changes once FTS5 no longer counts texts that were removed", async () => {
+    const question = ["search", { query: "getUserName timeoutMs", type: "keyword", explain: true }] as const;
+    const [first = "", second = ""] = folders;
+    const ask = async () => [
+      comparable(await answerOf(asContentStore(postgres), question), second),
+      comparable(await answerOf(asContentStore(embedded), question), first),
+    ];
+    const [ours, theirs] = await ask();
+    expect(ours).not.toEqual(theirs);
+    await embedded.repair();
+    await embedded.indexed();
+    const [still, rebuilt] = await ask();
+    expect(still).toEqual(ours);
+    expect(rebuilt).toEqual(ours);
+  });
+
   it("hide the results of one principal from another", async () => {
     for (const store of [asContentStore(embedded), asContentStore(postgres)]) {
       const [ada, bob] = [store.viewedBy("ada"), store.viewedBy("bob")];
@@ -254,6 +269,7 @@ describe("both engines, before anything was changed", () => {
       "conection",
       "size",
       "csv",
+      "getUserName timeoutMs",
     ]) {
       const params = { query, type: "keyword", explain: true } as const;
       const [theirs, ours] = [await embedded.search(params), await postgres.search(params)];

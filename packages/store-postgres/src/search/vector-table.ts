@@ -31,7 +31,7 @@ export class VectorTable {
   #vectors = new Int32Array(LEAST_ROOM);
   #rows = 0;
   /** By entry: how many passages it has. */
-  #counts = new Map<number, number>();
+  #counts = new Int32Array(LEAST_ROOM);
 
   constructor(dimensions: number) {
     this.#words = Math.ceil(dimensions / 32);
@@ -49,7 +49,8 @@ export class VectorTable {
     this.#entries[this.#rows] = entry;
     this.#passages[this.#rows] = id;
     this.#vectors[this.#rows++] = vector;
-    this.#counts.set(entry, Math.max(this.#counts.get(entry) ?? 0, number + 1));
+    if (entry >= this.#counts.length) this.#counts = resized(this.#counts, 2 * entry);
+    this.#counts[entry] = Math.max(this.#counts[entry] as number, number + 1);
   }
 
   /** Drops the passages of entries that are gone, and the oldest beyond a number. */
@@ -58,10 +59,7 @@ export class VectorTable {
     let [to, excess] = [0, this.#rows - most];
     for (let row = 0; row < this.#rows; row++) {
       const entry = this.#entries[row] as number;
-      if ((states[entry] ?? 0) === 0 || excess-- > 0) {
-        this.#counts.delete(entry);
-        continue;
-      }
+      if ((states[entry] ?? 0) === 0 || excess-- > 0) continue;
       if (to !== row) {
         this.#entries[to] = entry;
         this.#passages[to] = this.#passages[row] as number;
@@ -74,7 +72,7 @@ export class VectorTable {
   }
 
   passagesOf(entry: number): number {
-    return this.#counts.get(entry) ?? 1;
+    return Math.max(1, this.#counts[entry] ?? 1);
   }
 
   /** Returns the passages in the scope that are most likely near, and the likeliest of each entry in `also`. */
@@ -115,14 +113,15 @@ export class VectorTable {
   }
 
   #resize(length: number): void {
-    const resized = (old: Int32Array, size: number): Int32Array<ArrayBuffer> => {
-      const next = new Int32Array(size);
-      next.set(old);
-      return next;
-    };
     this.#entries = resized(this.#entries, length);
     this.#passages = resized(this.#passages, length);
     this.#vectors = resized(this.#vectors, length);
     this.#bits = resized(this.#bits, length * this.#words);
   }
+}
+
+function resized(old: Int32Array, size: number): Int32Array<ArrayBuffer> {
+  const next = new Int32Array(size);
+  next.set(old);
+  return next;
 }
