@@ -3,12 +3,18 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { postgresBinaries, startPostgres } from "../../packages/store-postgres/test/support/postgres-cluster.js";
 import { outcomeOf, root } from "../e2e/command.js";
 import { type Block, blocksOf, PAGES, readPage } from "./pages.js";
 import { Shell } from "./shell.js";
 import { matches } from "./shown-output.js";
 
-const PACKAGES = ["client", "core", "protocol", "server", "store", "agent"].map((name) => join(root, "packages", name));
+const PACKAGES = ["client", "core", "protocol", "server", "store", "store-postgres", "agent"].map((name) =>
+  join(root, "packages", name),
+);
+/** Its program needs a database. */
+const TEAM_PAGE = "packages/store-postgres/README.md";
+const binaries = postgresBinaries();
 const everything = join(root, "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js");
 
 interface Sample {
@@ -62,18 +68,21 @@ describe("the library's programs in", () => {
       "packages/core/README.md",
       "packages/protocol/README.md",
       "packages/store/README.md",
+      "packages/store-postgres/README.md",
     ]);
   });
 
-  it.each(pages)("%s run as printed", async (page) => {
+  it.each(pages.filter((page) => page !== TEAM_PAGE || binaries !== undefined))("%s run as printed", async (page) => {
     using shell = await readersProject();
+    await using cluster = page === TEAM_PAGE ? await startPostgres(binaries as string) : undefined;
+    const env = { ...shell.env, ...(cluster === undefined ? {} : { DATABASE_URL: cluster.createDatabase() }) };
     const blocks = blocksOf(readPage(page));
     for (const block of blocks) {
       const file = fileOf(block);
       if (file !== undefined) shell.place.write(file, block.text);
     }
     for (const { file, output } of samplesOf(blocks)) {
-      const { code, stdout, stderr } = await run(shell, process.execPath, { args: [file], env: shell.env });
+      const { code, stdout, stderr } = await run(shell, process.execPath, { args: [file], env });
       const where = `${page}: ${file}\n${stdout}${stderr}`;
       expect(code, where).toBe(0);
       if (output !== undefined && !matches(stdout, output)) expect(stdout, where).toBe(output);

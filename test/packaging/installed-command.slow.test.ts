@@ -5,6 +5,7 @@ import { builtinModules } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { haveWeights, UNREACHABLE } from "../../packages/embed/test/weights.js";
+import { postgresBinaries, startPostgres } from "../../packages/store-postgres/test/support/postgres-cluster.js";
 import { filesBelow, megabytesOf, npmSettings } from "../../scripts/npm-installs.js";
 import { nodeOfMajor } from "../../scripts/test-on-node.js";
 import { hello, INSTALL_TIMEOUT_MS, type Installed, root, run, Tarballs } from "./tarballs.js";
@@ -21,6 +22,8 @@ const nodes = [
   { name: `Node ${process.versions.node}`, isThisNode: true },
   ...(isLinux && available && major < 24 ? [{ name: "Node 24", isThisNode: false }] : []),
 ];
+
+const binaries = postgresBinaries();
 
 let tarballs: Tarballs;
 
@@ -117,6 +120,24 @@ describe.each(nodes)("the command, installed on $name", ({ isThisNode }) => {
     const functions = await installed.run(["store", "graph", "--list-type", "function", "--store", "kept"]);
     expect(functions.stdout).toContain("greet");
   });
+
+  it.skipIf(!isThisNode || binaries === undefined)(
+    "says what a store in PostgreSQL needs, and works after it was installed (needs postgresql)",
+    async () => {
+      await using cluster = await startPostgres(binaries as string);
+      const url = cluster.createDatabase();
+      await expect(installed.run(["store", "init", url])).rejects.toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/needs the package pg, which is not installed[\s\S]*npm install --global pg@8/),
+      });
+      await tarballs.installNextTo(installed, "pg@8");
+      expect((await installed.run(["store", "init", url])).stdout).toContain("created a store");
+      await installed.run(["store", "--store", url, "add", "mcp.json"]);
+      const { stdout } = await installed.run(["store", "--store", url, "search", "hello", "--paths-only"]);
+      expect(stdout).toBe("mcp.json\n");
+    },
+    INSTALL_TIMEOUT_MS,
+  );
 
   it("runs a script with everything at hand", async () => {
     installed.write("script.ts", SCRIPT);

@@ -56,6 +56,15 @@ export class Tarballs implements Disposable {
     return new Installed(prefix, env, performance.now() - startedMs);
   }
 
+  /** Installs another package next to the command, in the same way. */
+  async installNextTo({ prefix, env }: Installed, name: string): Promise<void> {
+    const cwd = mkdtempSync(join(this.base, "empty-"));
+    await run("npm", ["install", "-g", "--prefix", prefix, ...NPM_ARGS, name], {
+      cwd,
+      env: { ...process.env, PATH: env.PATH },
+    });
+  }
+
   [Symbol.dispose](): void {
     rmSync(this.base, { recursive: true, force: true });
   }
