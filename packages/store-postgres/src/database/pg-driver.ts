@@ -17,6 +17,8 @@ const CONNECT_MS = 5000;
 const IDLE_MS = 30_000;
 /** How long to wait for a connection while the server has none left. */
 const FULL_MS = 5000;
+/** The same while other calls of ours have connections, which they give back. */
+const SHARED_MS = 30_000;
 const FULL_PAUSE_MS = 100;
 /** How long a cancelled statement may take to end before its connection is closed. */
 const CANCEL_MS = 2000;
@@ -76,6 +78,7 @@ class PgDriver implements Driver {
   /** A connection can break at any time, also while it is handed over or closed. */
   readonly #broken = new WeakSet<pg.PoolClient>();
   readonly #listeners = new Set<() => Promise<void>>();
+  #inUse = 0;
 
   constructor(
     library: PgLibrary,
@@ -186,6 +189,7 @@ class PgDriver implements Driver {
       }
     };
     signal?.addEventListener("abort", onAbort);
+    this.#inUse++;
     try {
       return await work({
         query: async (text, values, name) => {
@@ -204,18 +208,20 @@ class PgDriver implements Driver {
       // The connection is not used again before the cancellation has arrived: it would stop another statement.
       await cancelling;
       clearTimeout(timer);
+      this.#inUse--;
       release(false);
     }
   }
 
   /** Connects, and waits for a moment if the server has no connection left. */
   async #connect(signal: AbortSignal | undefined): Promise<pg.PoolClient> {
-    for (const until = performance.now() + FULL_MS; ; ) {
+    for (const since = performance.now(); ; ) {
       try {
         return await this.#pool.connect();
       } catch (error) {
         const isFull = stateOf(error) === TOO_MANY_CONNECTIONS;
-        if (!isFull || signal?.aborted || performance.now() > until) {
+        const waitMs = this.#inUse > 0 ? SHARED_MS : FULL_MS;
+        if (!isFull || signal?.aborted || performance.now() - since > waitMs) {
           if (!isFull) this.#slots.failAll(error);
           throw error;
         }
