@@ -90,9 +90,10 @@ describe.skipIf(binaries === undefined)("a batch with an idempotency key", () =>
     });
     lost.catch(() => {});
     await expect.poll(() => hasBegun).toBe(true);
-    const waiting = batchesOf(b).once(identity("lost"), async () => said("again"));
+    const waiting = expect(batchesOf(b).once(identity("lost"), async () => said("again"))).rejects;
+    const isReported = waiting.toThrow("its outcome is unknown");
     await a.gateway.leave();
-    await expect(waiting).rejects.toThrow("its outcome is unknown");
+    await isReported;
     const again = await startGateway(database, "a");
     await expect(batchesOf(again).once(identity("lost"), async () => said("again"))).rejects.toThrow(
       "its outcome is unknown",
@@ -112,10 +113,13 @@ describe.skipIf(binaries === undefined)("a batch with an idempotency key", () =>
     const finished = new Promise<void>((resolve) => {
       finish = resolve;
     });
+    let hasBegun = false;
     const running = batchesOf(a).once(identity("slow"), async () => {
+      hasBegun = true;
       await finished;
       return said("done");
     });
+    await expect.poll(() => hasBegun).toBe(true);
     const leaving = new AbortController();
     const waiting = batchesOf(b).once({ ...identity("slow"), signal: leaving.signal }, async () => said("again"));
     leaving.abort();

@@ -3,6 +3,7 @@
 // store claim a batch in its database, so that it runs once whichever of them is asked.
 import {
   abortable,
+  abortError,
   type BatchKey,
   type Clock,
   type ContentStore,
@@ -162,6 +163,7 @@ async function onceInTeam(
   const { id, hash } = digestsOf(key, batch);
   const claimed: BatchKey = { principal, id, batch: hash };
   for (;;) {
+    if (signal.aborted) throw abortError(signal, "The batch");
     const claim = await gateway.claimBatch(claimed, KEPT_MS);
     if (claim.kind === "claimed") return { result: await runClaimed(gateway, claimed, run), isRepeated: false };
     requireSame(claim.batch, hash, key);

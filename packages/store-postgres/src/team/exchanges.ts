@@ -36,6 +36,8 @@ interface Asked {
 interface Served {
   readonly sender: string;
   readonly controller: AbortController;
+  /** Resolves when the answer has been sent, or never will be. */
+  readonly ended: Promise<void>;
 }
 
 export class Exchanges {
@@ -165,6 +167,14 @@ export class Exchanges {
     }
   }
 
+  /** Waits until the requests of others have been answered, up to a limit. */
+  async answered(limitMs: number): Promise<void> {
+    const limit = new AbortController();
+    const late = sleep(limitMs, limit.signal).catch(() => {});
+    await Promise.race([Promise.all([...this.#served.values()].map(({ ended }) => ended)), late]);
+    limit.abort();
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#handler = undefined;
@@ -195,25 +205,30 @@ export class Exchanges {
       return;
     }
     const controller = new AbortController();
-    const served = { sender: message.sender, controller };
-    this.#served.set(key, served);
+    const ended = this.#answer(handler, message, controller.signal).finally(() => {
+      this.#served.delete(key);
+      this.#rest();
+    });
+    this.#served.set(key, { sender: message.sender, controller, ended });
     this.#watch();
+  }
+
+  /** Never rejects. */
+  async #answer(handler: GatewayHandler, message: ReceivedMessage, signal: AbortSignal): Promise<void> {
     const replies = new Replies(this.#mailbox, message, this.#logger);
-    const { signal } = controller;
-    handler({ body: message.body, signal, send: (part) => replies.part(part) })
-      .catch((error: unknown) => {
-        this.#logger.error("a request of another gateway failed", { error });
-        return undefined;
-      })
-      .then(async (answer) => {
-        // Nothing waits for the answer to a cancelled request.
-        if (!signal.aborted) await replies.end(answer, signal);
-      })
-      .catch((error: unknown) => this.#logger.debug("another gateway got no answer", { error: messageOf(error) }))
-      .finally(() => {
-        this.#served.delete(key);
-        this.#rest();
-      });
+    let answer: Uint8Array | undefined;
+    try {
+      answer = await handler({ body: message.body, signal, send: (part) => replies.part(part) });
+    } catch (error) {
+      this.#logger.error("a request of another gateway failed", { error });
+    }
+    // Nothing waits for the answer to a cancelled request.
+    if (signal.aborted) return;
+    try {
+      await replies.end(answer, signal);
+    } catch (error) {
+      this.#logger.debug("another gateway got no answer", { error: messageOf(error) });
+    }
   }
 }
 

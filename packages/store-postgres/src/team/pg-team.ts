@@ -21,6 +21,8 @@ import { Mailbox } from "./mailbox.js";
 import { inSchema, TEAM_CHANNEL, TeamSql } from "./team-sql.js";
 
 const SWEEP_MS = 60_000;
+/** How long the last answers to other gateways may take. */
+const LAST_ANSWERS_MS = 2_000;
 /** What the ended tasks of one principal may take up together. */
 const MOST_TASK_BYTES = 256 * 1024 * 1024;
 
@@ -153,6 +155,8 @@ class PostgresGateway implements Gateway {
 
   async #leave(): Promise<void> {
     clearInterval(this.#sweeping);
+    // A call that has ended must not count as lost with this gateway.
+    await this.#exchanges.answered(LAST_ANSWERS_MS);
     this.#exchanges.close();
     await this.#mailbox.close();
     try {
