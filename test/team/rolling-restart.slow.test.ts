@@ -13,7 +13,6 @@ describe.skipIf(!hasTeam)(`a rolling restart behind nginx${needsTeam}`, () => {
         { name: "gateway-1", args },
         { name: "gateway-2", args },
       ],
-      balancer: { change: (config) => config.replaceAll("fail_timeout=5s", "fail_timeout=1s") },
     });
     let isDone = false;
     const failures: unknown[] = [];

@@ -53,8 +53,11 @@ export interface ServeOptions {
 
 /** A token shorter than this gets a warning if other machines can reach the server. */
 const SHORT_TOKEN = 16;
-/** How long a gateway with --drain at least rejects requests before it stops listening. */
-const REFUSE_MS = 2_000;
+/**
+ * How long a gateway with --drain at least rejects requests before it stops listening. A load balancer should leave it out
+ * for longer than that after a rejection.
+ */
+const REFUSE_MS = 1_000;
 /** How long running calls at least have after that. */
 const GRACE_MS = 5_000;
 /** Long enough to answer a client that is already waiting. */
