@@ -153,7 +153,7 @@ Servers
 Stores
   ~/.trunkline/store
 
-Sharing saves 3 server processes and <memory>: for every further client that called a server, one more process with this server's private memory.
+Sharing saves 3 server processes and <memory>: without it, every further client of a server would start its own.
 To share a server among workspaces, set "share": "user" in its entry: hello
 `);
   });
