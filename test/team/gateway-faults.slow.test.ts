@@ -1,6 +1,7 @@
 // Gateways while their database or their clock fails.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { bin } from "../e2e/command.js";
@@ -14,6 +15,36 @@ const LARGE = "a large result ".repeat(20_000);
 const HOUR_MS = 3_600_000;
 
 const get = (path: string) => ({ steps: [{ op: "get", params: { path, include_content: true } }] });
+
+/** Stops the database's processes without ending them, as a machine does that hangs. */
+function freeze({ cluster }: Team): () => void {
+  const backends = cluster
+    .run("SELECT pid FROM pg_stat_activity")
+    .trim()
+    .split("\n")
+    .map(Number)
+    .filter((pid) => pid > 0);
+  const [parent = 0] = backends.flatMap((pid) => {
+    try {
+      return [Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])];
+    } catch {
+      // The one that answered the question.
+      return [];
+    }
+  });
+  const pids = [parent, ...backends];
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of pids) {
+      try {
+        process.kill(pid, name);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
+    }
+  };
+  signal("SIGSTOP");
+  return () => signal("SIGCONT");
+}
 
 /** Upstream tools go on, also with large results; what needs the store fails, and says so. */
 async function expectWithoutStore(gateway: GatewayProcess): Promise<void> {
@@ -70,6 +101,17 @@ describe.skipIf(!hasPostgres)(`a gateway whose database fails${needsPostgres}`, 
     team.cluster.stop("immediate");
     await expectWithoutStore(gateway);
     team.cluster.start();
+    await expectRecovery(gateway);
+  });
+
+  it("goes on with upstream tools while the database hangs, and recovers by itself", async () => {
+    const { team, gateway } = await startOne();
+    const thaw = freeze(team);
+    try {
+      await expectWithoutStore(gateway);
+    } finally {
+      thaw();
+    }
     await expectRecovery(gateway);
   });
 
