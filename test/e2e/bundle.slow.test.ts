@@ -11,7 +11,7 @@ const bundle = join(root, "packages", "cli", "bundle");
 
 /** The exports of our packages: name in an import, built file. */
 const EXPORTS = readdirSync(join(root, "packages"))
-  .filter((folder) => folder !== "embed" && folder !== "store-postgres")
+  .filter((folder) => folder !== "embed")
   .flatMap((folder) => {
     const manifest = JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8"));
     return Object.entries<{ default: string }>(manifest.exports)
@@ -45,7 +45,8 @@ describe("the bundle", () => {
   });
 
   it.each(EXPORTS)("exports the names of %s", async (name, built) => {
-    const file = join(bundle, `${name.replace("@trunkline/", "").replaceAll("/", "-")}.cjs`);
+    const end = name === "@trunkline/store-postgres" ? "mjs" : "cjs";
+    const file = join(bundle, `${name.replace("@trunkline/", "").replaceAll("/", "-")}.${end}`);
     expect(await namesIn(file)).toEqual(await namesIn(built));
   });
 });

@@ -70,13 +70,15 @@ export function createHooks(data: HookData, tell: (message: HookMessage) => void
 }
 
 /**
- * The bundled command contains our packages: `@trunkline/client/config` is `client-config.cjs` next to its own module.
- * A script gets those, so that its `TrunklineError` is the one that the command throws.
+ * The bundled command contains our packages: `@trunkline/client/config` is `client-config.cjs` next to its own module,
+ * `@trunkline/store-postgres` an ES module. A script gets those, so that its `TrunklineError` is the one that the command
+ * throws.
  */
 function ownPackage(specifier: string, packageUrl: string): string {
   if (!packageUrl.endsWith(".cjs")) return specifier;
-  const bundled = new URL(`${specifier.replace("@trunkline/", "").replaceAll("/", "-")}.cjs`, packageUrl);
-  return statSync(bundled, { throwIfNoEntry: false }) === undefined ? specifier : bundled.href;
+  const name = specifier.replace("@trunkline/", "").replaceAll("/", "-");
+  const candidates = [".cjs", ".mjs"].map((end) => new URL(name + end, packageUrl));
+  return candidates.find((url) => statSync(url, { throwIfNoEntry: false }) !== undefined)?.href ?? specifier;
 }
 
 /**
