@@ -44,6 +44,14 @@ describe("the bundle", () => {
     expect(await place.runProcess(["run", "script.ts"])).toEqual({ code: 0, stdout: "true true true\n", stderr: "" });
   });
 
+  it("has the PostgreSQL store for scripts", async () => {
+    using place = new Place({
+      "place.mjs":
+        'import { placeOf } from "@trunkline/store-postgres";\nconsole.log(placeOf("postgres://ada@db.example.com/d"));\n',
+    });
+    expect(await place.runProcess(["run", "place.mjs"])).toMatchObject({ code: 0, stdout: "db.example.com:5432/d\n" });
+  });
+
   it.each(EXPORTS)("exports the names of %s", async (name, built) => {
     const end = name === "@trunkline/store-postgres" ? "mjs" : "cjs";
     const file = join(bundle, `${name.replace("@trunkline/", "").replaceAll("/", "-")}.${end}`);

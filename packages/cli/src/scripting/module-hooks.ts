@@ -35,7 +35,7 @@ interface Loaded {
   shortCircuit: true;
 }
 
-const OWN_PACKAGE = /^@trunkline\/(?:core|protocol|client|server|store|embed|agent)(?:\/|$)/;
+const OWN_PACKAGE = /^@trunkline\/(?:core|protocol|client|server|store|store-postgres|embed|agent)(?:\/|$)/;
 /** How long the thread waits for source maps to be turned on; without them only line numbers suffer. */
 const MAPS_WAIT_MS = 1_000;
 
