@@ -42,6 +42,7 @@ export async function measure({ documents = DOCUMENTS, rounds }) {
       workload: `${ASKED} questions of two to four words, asked of both engines in turns: by keyword at ${documents} documents of at most ${LINES} lines, by meaning as well at ${some}. The database is on the same machine. A question asked again finds words and texts in memory.`,
       versions: { PostgreSQL: place.version },
       notes: [
+        "All searches in some folders have the same filter, which both engines compute once.",
         "Vectors come from a stand-in that costs nothing. This PostgreSQL has no pgvector: the gateway compares them.",
       ],
     });

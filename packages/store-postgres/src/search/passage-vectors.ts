@@ -5,7 +5,7 @@ import type { Sql } from "../database/sql.js";
 import type { EntryStates } from "./entry-cache.js";
 import { type LikelyPassage, VectorTable } from "./vector-table.js";
 
-/** Passages that a gateway keeps in memory: 60 MB with 384 dimensions. */
+/** Passages that a gateway keeps in memory: 64 bytes each with 384 dimensions. */
 export const MOST_VECTORS = 1_000_000;
 const ROWS_AT_ONCE = 20_000;
 /** What HNSW looks at, and so the most that it returns. */
