@@ -65,6 +65,7 @@ export {
 export { type AddDocuments, type AddedDocuments, RESULTS_KEPT_MS } from "./engine/writing/store-content.js";
 export { graphOf, isGraphText } from "./graph/document-graph.js";
 export { decodeFacts, encodeFacts } from "./graph/file-codec.js";
+export { DEFAULT_NODES, graphWay } from "./graph/graph-params.js";
 export {
   affectedBy,
   collectionKey,
@@ -138,14 +139,10 @@ export { cutSnippet } from "./search/snippet.js";
 export { isCompound, type Term, termShare, termsOf } from "./search/terms.js";
 export { joinedTerm, joinedTokensOf, termCounts, tokensOf } from "./search/tokenizer.js";
 export {
-  boundOfRank,
   cosine,
-  countDistances,
-  distanceOfRank,
   lengthOf,
+  likelyRows,
   numbersOf,
-  OUT,
-  SignTable,
   setSigns,
   signsOf,
   vectorBytes,

@@ -3,16 +3,14 @@ import { TrunklineError } from "@trunkline/core";
 import type { GraphParams, GraphResult, RelatedDocuments } from "@trunkline/store/contract";
 import {
   contentKey,
+  DEFAULT_NODES,
   fileKey,
   type GraphEdge,
+  graphWay,
   type ParsedKey,
   parseKey,
-  parseRelation,
-  RELATIONS,
-  type Relation,
   toMermaid,
   versionKey,
-  wholeNumber,
 } from "@trunkline/store/parts";
 import { type DocumentRow, documentsNamed, oneDocument, severalDocuments } from "../contents/named-documents.js";
 import { findContent, hexOf, resolveContent } from "../contents/pg-contents.js";
@@ -21,8 +19,6 @@ import type { Sql } from "../database/sql.js";
 import { traverseStored, VISIBLE } from "./graph-reads.js";
 import { nodesOfType, typesOf } from "./graph-types.js";
 
-const DEFAULT_LIMIT = 100;
-const MOST_NODES = 10_000;
 const MOST_SYMBOLS = 200;
 
 export interface ResolvedGraphParams extends GraphParams {
@@ -36,30 +32,15 @@ interface Origin {
 }
 
 export async function graph(sql: Sql, params: ResolvedGraphParams): Promise<GraphResult> {
-  const { hash, name, nodeKey, listTypes, listType, format = "json" } = params;
-  const asked = [hash, name, nodeKey, listTypes || undefined, listType].filter((value) => value !== undefined);
-  if (asked.length !== 1) {
-    throw new TrunklineError("INVALID_ARGUMENT", "graph needs one of hash, name, node_key, list_types and list_type.");
-  }
-  if (format !== "json" && format !== "mermaid") {
-    throw new TrunklineError("INVALID_ARGUMENT", `"${String(format)}" is not a graph format.`, {
-      hint: "Use json or mermaid.",
-    });
-  }
-  const depth = wholeNumber(params.depth, { name: "depth", from: 1, to: 5 }) ?? 1;
-  const limit = wholeNumber(params.limit, { name: "limit", from: 1, to: MOST_NODES }) ?? DEFAULT_LIMIT;
-  const relation = params.relation === undefined ? undefined : relationOf(params.relation);
+  const { listTypes, listType, format } = params;
+  const way = graphWay(params);
+  const { limit } = way;
   const notice = await noticeOf(sql);
   if (params.collection !== undefined) await requireCollection(sql, params.collection);
   if (listTypes) return { types: await typesOf(sql, params.collection), ...notice };
   if (listType !== undefined) return { ...(await nodesOfType(sql, listType, { ...params, limit })), ...notice };
   const origin = await originOf(sql, params);
-  const found = await traverseStored(sql, origin, {
-    depth,
-    limit,
-    reverse: params.reverse ?? false,
-    ...(relation === undefined ? {} : { relation }),
-  });
+  const found = await traverseStored(sql, origin, way);
   const truncated = found.truncated ? { truncated: true } : {};
   if (format === "mermaid") return { origin: found.origin, mermaid: toMermaid(found), ...truncated, ...notice };
   return { origin: found.origin, nodes: found.nodes, edges: found.edges.map(answerEdge), ...truncated, ...notice };
@@ -70,7 +51,7 @@ export async function relatedTo(
   sql: Sql,
   { path, collection, depth }: { readonly path: string; readonly collection: string; readonly depth: number },
 ): Promise<RelatedDocuments> {
-  const found = await traverseStored(sql, { key: fileKey(path), collection }, { depth, limit: DEFAULT_LIMIT });
+  const found = await traverseStored(sql, { key: fileKey(path), collection }, { depth, limit: DEFAULT_NODES });
   return {
     nodes: found.nodes,
     edges: found.edges.map(answerEdge),
@@ -97,14 +78,6 @@ async function noticeOf(sql: Sql): Promise<{ notice?: string }> {
   const pending = await graphPending(sql);
   if (pending === 0) return {};
   return { notice: `${pending} ${pending === 1 ? "document is" : "documents are"} still being added to the graph.` };
-}
-
-function relationOf(text: string): Relation {
-  const relation = parseRelation(text);
-  if (relation !== undefined) return relation;
-  throw new TrunklineError("INVALID_ARGUMENT", `"${text}" is not a relation.`, {
-    hint: `Relations: ${RELATIONS.join(", ")}.`,
-  });
 }
 
 async function originOf(sql: Sql, params: ResolvedGraphParams): Promise<Origin> {

@@ -1,11 +1,7 @@
 // The signs of one model's vectors, in the memory of the gateway: one bit for each dimension. Two passes over them, as in
 // the embedded store, find the passages whose vectors are read and compared. Pure.
-import { boundOfRank, countDistances, distanceOfRank, OUT, SignTable, setSigns } from "@trunkline/store/parts";
+import { likelyRows } from "@trunkline/store/parts";
 
-/** How many reach the second pass (a minimum, and a share of all), and how many are compared. */
-const LEAST_LIKELY = 2000;
-const LIKELY_SHARE = 0.02;
-const COMPARED = 300;
 const LEAST_ROOM = 1024;
 
 export interface PassageRow {
@@ -77,35 +73,8 @@ export class VectorTable {
 
   /** Returns the passages in the scope that are most likely near, and the likeliest of each entry in `also`. */
   likely(query: Float32Array, { scope, also }: { scope: Uint8Array; also: readonly number[] }): LikelyPassage[] {
-    const signs = new Int32Array(this.#words);
-    setSigns(signs, 0, query);
-    const distances = countDistances(this.#bits, signs, { entries: this.#entries, rows: this.#rows, scope });
-    const wanted = Math.max(LEAST_LIKELY, Math.ceil(this.#rows * LIKELY_SHARE));
-    const limit = distanceOfRank(distances, { wanted, most: this.#words * 32 });
-    const table = new SignTable(query);
-    const marked = new Uint8Array(scope.length);
-    for (const entry of also) marked[entry] = 1;
-    const near: number[] = [];
-    const guesses: number[] = [];
-    const ofMarked = new Map<number, { row: number; guess: number }>();
-    for (let row = 0; row < this.#rows; row++) {
-      const distance = distances[row] as number;
-      if (distance === OUT) continue;
-      const entry = this.#entries[row] as number;
-      if (distance > limit && marked[entry] !== 1) continue;
-      const guess = table.product(this.#bits, row * this.#words);
-      if (distance <= limit) {
-        near.push(row);
-        guesses.push(guess);
-      }
-      if (marked[entry] === 1 && guess > (ofMarked.get(entry)?.guess ?? Number.NEGATIVE_INFINITY)) {
-        ofMarked.set(entry, { row, guess });
-      }
-    }
-    const bound = boundOfRank(Float32Array.from(guesses), COMPARED);
-    const rows = new Set(near.filter((_, at) => (guesses[at] as number) >= bound));
-    for (const { row } of ofMarked.values()) rows.add(row);
-    return [...rows].map((row) => ({
+    const table = { bits: this.#bits, words: this.#words, entries: this.#entries, rows: this.#rows };
+    return likelyRows(query, table, { scope, also }).map((row) => ({
       entry: this.#entries[row] as number,
       passage: this.#passages[row] as number,
       vector: this.#vectors[row] as number,

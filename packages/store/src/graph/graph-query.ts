@@ -1,7 +1,6 @@
 // `graph`: shows how documents and the symbols in them relate, starting from a node found by hash, name or key.
 import { TrunklineError } from "@trunkline/core";
 import type { GraphParams, GraphResult, RelatedDocuments } from "../contract/index.js";
-import { wholeNumber } from "../contract/params.js";
 import { findContent, hexOf, resolveContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { collectionId, type DocumentRow } from "../engine/sqlite/documents.js";
@@ -12,6 +11,7 @@ import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { filesWith, nameTerm, touchesTerm } from "./file-terms.js";
 import { GraphFiles } from "./graph-files.js";
 import { graphPending } from "./graph-indexer.js";
+import { DEFAULT_NODES, graphWay } from "./graph-params.js";
 import {
   contentKey,
   fileKey,
@@ -19,18 +19,12 @@ import {
   NODE_TYPES,
   type ParsedKey,
   parseKey,
-  parseRelation,
-  RELATIONS,
-  type Relation,
   toMermaid,
   traverse,
   versionKey,
 } from "./index.js";
 import { nodesOfType, typesOf } from "./node-types.js";
 import { type GraphDatabases, StoredGraph } from "./stored-graph.js";
-
-const DEFAULT_LIMIT = 100;
-const MOST_NODES = 10_000;
 
 /** Parameters of `graph`, plus the resolved form of a relative path. */
 export interface ResolvedGraphParams extends GraphParams {
@@ -45,19 +39,9 @@ interface Origin {
 
 export function graph({ truth, graph: index }: ReadEnvironment, params: ResolvedGraphParams, call: Call): GraphResult {
   const env = { truth, index };
-  const { hash, name, nodeKey, listTypes, listType, format = "json" } = params;
-  const asked = [hash, name, nodeKey, listTypes || undefined, listType].filter((value) => value !== undefined);
-  if (asked.length !== 1) {
-    throw new TrunklineError("INVALID_ARGUMENT", "graph needs one of hash, name, node_key, list_types and list_type.");
-  }
-  if (format !== "json" && format !== "mermaid") {
-    throw new TrunklineError("INVALID_ARGUMENT", `"${String(format)}" is not a graph format.`, {
-      hint: "Use json or mermaid.",
-    });
-  }
-  const depth = wholeNumber(params.depth, { name: "depth", from: 1, to: 5 }) ?? 1;
-  const limit = wholeNumber(params.limit, { name: "limit", from: 1, to: MOST_NODES }) ?? DEFAULT_LIMIT;
-  const relation = params.relation === undefined ? undefined : relationOf(params.relation);
+  const { listTypes, listType, format } = params;
+  const way = graphWay(params);
+  const { limit } = way;
   return reading(env, () => {
     const notice = noticeOf(env.index);
     if (params.collection !== undefined) requireCollection(env.truth, params.collection);
@@ -65,12 +49,7 @@ export function graph({ truth, graph: index }: ReadEnvironment, params: Resolved
     if (listType !== undefined) return { ...nodesOfType(env, listType, { ...params, limit }), ...notice };
     const origin = originOf(env, params);
     const neighbours = new StoredGraph(env, { collection: origin.collection, limit, check: call.check });
-    const reverse = params.reverse ?? false;
-    const found = traverse(
-      origin.key,
-      { depth, limit, reverse, ...(relation === undefined ? {} : { relation }) },
-      neighbours,
-    );
+    const found = traverse(origin.key, way, neighbours);
     const truncated = found.truncated ? { truncated: true } : {};
     if (format === "mermaid") return { origin: found.origin, mermaid: toMermaid(found), ...truncated, ...notice };
     return { origin: found.origin, nodes: found.nodes, edges: found.edges.map(answerEdge), ...truncated, ...notice };
@@ -84,8 +63,8 @@ export function relatedTo(
   call: Call,
 ): RelatedDocuments {
   return reading(env, () => {
-    const neighbours = new StoredGraph(env, { collection, limit: DEFAULT_LIMIT, check: call.check });
-    const found = traverse(fileKey(path), { depth, limit: DEFAULT_LIMIT }, neighbours);
+    const neighbours = new StoredGraph(env, { collection, limit: DEFAULT_NODES, check: call.check });
+    const found = traverse(fileKey(path), { depth, limit: DEFAULT_NODES }, neighbours);
     return {
       nodes: found.nodes,
       edges: found.edges.map(answerEdge),
@@ -111,14 +90,6 @@ function noticeOf(index: Db): { notice?: string } {
   const pending = graphPending(index);
   if (pending === 0) return {};
   return { notice: `${pending} ${pending === 1 ? "document is" : "documents are"} still being added to the graph.` };
-}
-
-function relationOf(text: string): Relation {
-  const relation = parseRelation(text);
-  if (relation !== undefined) return relation;
-  throw new TrunklineError("INVALID_ARGUMENT", `"${text}" is not a relation.`, {
-    hint: `Relations: ${RELATIONS.join(", ")}.`,
-  });
 }
 
 function originOf(env: GraphDatabases, params: ResolvedGraphParams): Origin {

@@ -5,18 +5,7 @@
 import type { Db } from "../engine/sqlite/database.js";
 import { ABSENT, type Entries, entriesOf } from "./entry-states.js";
 import type { Scope } from "./search-scope.js";
-import {
-  boundOfRank,
-  cosine,
-  countDistances,
-  distanceOfRank,
-  lengthOf,
-  numbersOf,
-  OUT,
-  SignTable,
-  setSigns,
-  wordsOf,
-} from "./vector-math.js";
+import { cosine, lengthOf, likelyRows, numbersOf, setSigns, wordsOf } from "./vector-math.js";
 import { type EmbedderRow, embedderRow } from "./vectors-indexer.js";
 
 /** A passage and its cosine to the query. */
@@ -26,10 +15,6 @@ interface NearPassage {
   readonly similarity: number;
 }
 
-/** How many reach the second pass (a minimum, and a share of all), and how many reach the third. */
-const LEAST_LIKELY = 2000;
-const LIKELY_SHARE = 0.02;
-const COMPARED = 300;
 const LEAST_ROOM = 1024;
 
 /** Keeps up with the database by itself: every search adds new vectors and drops removed ones. */
@@ -136,35 +121,8 @@ class VectorIndex {
    * Returns the nearest passages in the scope, best first. The best passage of each entry in `also` is always compared.
    */
   nearest(query: Float32Array, { scope, also = [] }: { scope: Scope; also?: Iterable<number> }): NearPassage[] {
-    const signs = new Int32Array(this.#words);
-    setSigns(signs, 0, query);
-    const distances = countDistances(this.#bits, signs, { entries: this.#entries, rows: this.#rows, scope });
-    const wanted = Math.max(LEAST_LIKELY, Math.ceil(this.#rows * LIKELY_SHARE));
-    const limit = distanceOfRank(distances, { wanted, most: this.#words * 32 });
-    const table = new SignTable(query);
-    const marked = new Uint8Array(scope.length);
-    for (const entry of also) marked[entry] = 1;
-    const likely: number[] = [];
-    const guesses: number[] = [];
-    const ofMarked = new Map<number, { row: number; guess: number }>();
-    for (let row = 0; row < this.#rows; row++) {
-      const distance = distances[row] as number;
-      if (distance === OUT) continue;
-      const entry = this.#entries[row] as number;
-      if (distance > limit && marked[entry] !== 1) continue;
-      const guess = table.product(this.#bits, row * this.#words);
-      if (distance <= limit) {
-        likely.push(row);
-        guesses.push(guess);
-      }
-      if (marked[entry] === 1 && guess > (ofMarked.get(entry)?.guess ?? Number.NEGATIVE_INFINITY)) {
-        ofMarked.set(entry, { row, guess });
-      }
-    }
-    const bound = boundOfRank(Float32Array.from(guesses), COMPARED);
-    const rows = new Set(likely.filter((_, at) => (guesses[at] as number) >= bound));
-    for (const { row } of ofMarked.values()) rows.add(row);
-    return this.#compare(query, [...rows]);
+    const table = { bits: this.#bits, words: this.#words, entries: this.#entries, rows: this.#rows };
+    return this.#compare(query, likelyRows(query, table, { scope, also }));
   }
 
   #compare(query: Float32Array, rows: readonly number[]): NearPassage[] {

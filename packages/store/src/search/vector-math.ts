@@ -198,3 +198,56 @@ export function boundOfRank(numbers: Float32Array, rank: number, above = Number.
   // Slightly lower, so rounding does not lose values at the edge.
   return bucket === 0 ? least : least + (bucket - 0.001) / scale;
 }
+
+/** How many reach the second pass (a minimum, and a share of all), and how many are worth comparing. */
+const LEAST_LIKELY = 2000;
+const LIKELY_SHARE = 0.02;
+const COMPARED = 300;
+
+/** Signs of vectors in memory: `words` integers in `bits`, and one entry, for each of `rows`. */
+export interface SignRows {
+  readonly bits: Int32Array;
+  readonly words: number;
+  readonly entries: Int32Array;
+  readonly rows: number;
+}
+
+/**
+ * Returns the rows in the scope that are most likely near, and the likeliest of each entry in `also`. The first pass
+ * counts differing bits, the second compares the query's numbers with the bits of the likely ones.
+ */
+export function likelyRows(
+  query: Float32Array,
+  { bits, words, entries, rows }: SignRows,
+  { scope, also }: { scope: Uint8Array; also: Iterable<number> },
+): number[] {
+  const signs = new Int32Array(words);
+  setSigns(signs, 0, query);
+  const distances = countDistances(bits, signs, { entries, rows, scope });
+  const wanted = Math.max(LEAST_LIKELY, Math.ceil(rows * LIKELY_SHARE));
+  const limit = distanceOfRank(distances, { wanted, most: words * 32 });
+  const table = new SignTable(query);
+  const marked = new Uint8Array(scope.length);
+  for (const entry of also) marked[entry] = 1;
+  const near: number[] = [];
+  const guesses: number[] = [];
+  const ofMarked = new Map<number, { row: number; guess: number }>();
+  for (let row = 0; row < rows; row++) {
+    const distance = distances[row] as number;
+    if (distance === OUT) continue;
+    const entry = entries[row] as number;
+    if (distance > limit && marked[entry] !== 1) continue;
+    const guess = table.product(bits, row * words);
+    if (distance <= limit) {
+      near.push(row);
+      guesses.push(guess);
+    }
+    if (marked[entry] === 1 && guess > (ofMarked.get(entry)?.guess ?? Number.NEGATIVE_INFINITY)) {
+      ofMarked.set(entry, { row, guess });
+    }
+  }
+  const bound = boundOfRank(Float32Array.from(guesses), COMPARED);
+  const chosen = new Set(near.filter((_, at) => (guesses[at] as number) >= bound));
+  for (const { row } of ofMarked.values()) chosen.add(row);
+  return [...chosen];
+}
