@@ -185,6 +185,31 @@ describe("upkeep of a store on PostgreSQL", () => {
     });
   });
 
+  it("keeps the vectors of documents that were added after a search had started", async () => {
+    await store.add({ content: "about the ocean", name: "a.md" });
+    await store.add({ content: "about bread", name: "b.md" });
+    const embedder = new FakeEmbedder();
+    store.useEmbedder(embedder);
+    await store.indexed();
+    const [vector] = (await embedder.embed(["bread"])) as [Float32Array];
+    const vectors = new PassageVectors();
+    const nearest = (known: number) =>
+      new Database(driver).read({}, (sql) =>
+        vectors.nearest(
+          sql,
+          { model: embedder.model, vector },
+          {
+            scope: new Uint8Array(known + 1).fill(1),
+            also: [],
+            entries: { ...new EntryTable().copy(), states: new Uint8Array(known + 1).fill(2) },
+          },
+        ),
+      );
+    // The second document is the work of another gateway: this search does not know its entry yet.
+    expect((await nearest(1))?.hits).toHaveLength(1);
+    expect((await nearest(2))?.hits).toHaveLength(2);
+  });
+
   it("leaves the work of a gateway that died to another one", async () => {
     await store.close();
     const dying = await open();

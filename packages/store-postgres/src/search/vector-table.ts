@@ -49,13 +49,16 @@ export class VectorTable {
     this.#counts[entry] = Math.max(this.#counts[entry] as number, number + 1);
   }
 
-  /** Drops the passages of entries that are gone, and the oldest beyond a number. */
+  /**
+   * Drops the passages of entries that are gone, and the oldest beyond a number. Entries that were added after `states`
+   * was read are not in it: their passages stay.
+   */
   keep(states: Uint8Array, most: number): void {
     const words = this.#words;
     let [to, excess] = [0, this.#rows - most];
     for (let row = 0; row < this.#rows; row++) {
       const entry = this.#entries[row] as number;
-      if ((states[entry] ?? 0) === 0 || excess-- > 0) continue;
+      if (states[entry] === 0 || excess-- > 0) continue;
       if (to !== row) {
         this.#entries[to] = entry;
         this.#passages[to] = this.#passages[row] as number;
