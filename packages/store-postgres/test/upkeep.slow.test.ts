@@ -210,6 +210,40 @@ describe("upkeep of a store on PostgreSQL", () => {
     expect((await nearest(2))?.hits).toHaveLength(2);
   });
 
+  it("embeds a document that is added just when nothing is left to embed", async () => {
+    await store.close();
+    const plain = driver;
+    let isAdded = false;
+    driver = {
+      ...plain,
+      use: (work, signal) =>
+        plain.use(
+          (connection) =>
+            work({
+              ...connection,
+              async query(text, values, name) {
+                const result = await connection.query(text, values, name);
+                if (isAdded || !/FROM entries e JOIN .* e\.id > \$1/s.test(text) || result.rows.length > 0)
+                  return result;
+                isAdded = true;
+                await connection.exec(`INSERT INTO entries (document, version, content, state, results, kind, texts, length, seq)
+                  SELECT document, version, content, 2, results, kind, texts, length, seq FROM entries LIMIT 1`);
+                return result;
+              },
+            }),
+          signal,
+        ),
+    };
+    store = await open();
+    await store.add({ content: "about the ocean", name: "a.md" });
+    store.useEmbedder(new FakeEmbedder());
+    await store.indexed();
+    expect(isAdded).toBe(true);
+    await store.add({ content: "about bread", name: "b.md" });
+    await store.indexed();
+    expect(await count("passages")).toBe(3);
+  });
+
   it("leaves the work of a gateway that died to another one", async () => {
     await store.close();
     const dying = await open();

@@ -71,7 +71,11 @@ export class PassageQueue implements EmbeddingQueue {
 
   async #look(sql: Sql, embedder: number, most: number): Promise<EmbeddingStep> {
     await sql.run(`SELECT pg_advisory_xact_lock(${LOCKS.vectors})`);
-    const { entry: reached } = await sql.one<{ entry: number }>("SELECT entry FROM embedders WHERE id = $1", embedder);
+    // Before the entries are read: what other gateways add afterwards is higher, and not skipped.
+    const { reached, last } = await sql.one<{ reached: number; last: number }>(
+      "SELECT entry AS reached, (SELECT coalesce(max(id), 0) FROM entries) AS last FROM embedders WHERE id = $1",
+      embedder,
+    );
     const rows = await sql.rows<EntryRow>(
       `SELECT e.id AS entry, d.path, d.root, d.title, k.name AS collection, c.id, c.hash, c.size, c.type
        FROM entries e JOIN documents d ON d.id = e.document JOIN collections k ON k.id = d.collection
@@ -79,8 +83,7 @@ export class PassageQueue implements EmbeddingQueue {
       reached,
     );
     if (rows.length === 0) {
-      const last = await sql.one<{ last: number }>("SELECT coalesce(max(id), 0) AS last FROM entries");
-      await advance(sql, embedder, last.last);
+      await advance(sql, embedder, last);
       await sql.run("UPDATE embedders SET complete = true WHERE id = $1", embedder);
       return { texts: [], through: reached, done: true };
     }
