@@ -156,3 +156,35 @@ describe.skipIf(binaries === undefined)("background work of a gateway that is ki
     await rm(folder, { recursive: true, force: true });
   });
 });
+
+describe.skipIf(binaries === undefined)("background work of several gateways (needs postgresql)", () => {
+  it("leaves the graph of a newer version alone when an older one is analysed late", async () => {
+    await using cluster = await startPostgres(binaries as string);
+    const folder = await mkdtemp(join(tmpdir(), "trunkline-late-"));
+    const url = cluster.createDatabase();
+    await initPostgresStore(url);
+    const run = (sql: string) => cluster.run(sql, databaseOf(url)).trim();
+    run(`CREATE FUNCTION trunkline.wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF NEW.body LIKE '%older%' THEN PERFORM pg_advisory_xact_lock_shared(4711); END IF; RETURN NEW; END $$;
+      CREATE TRIGGER wait BEFORE INSERT ON trunkline.texts FOR EACH ROW EXECUTE FUNCTION trunkline.wait();`);
+    const { Client } = (await import("pg")).default;
+    const holder = new Client({ connectionString: url });
+    await holder.connect();
+    await holder.query("SELECT pg_advisory_lock(4711)");
+    await using store = await openPostgresStore({ url, cwd: folder });
+    await store.add({ name: "a.ts", content: "export function older() {}\n" });
+    const isWaiting = async () =>
+      (await holder.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711 AND NOT granted"))
+        .rowCount;
+    await expect.poll(isWaiting, { timeout: 20_000 }).toBe(1);
+    await using other = await openPostgresStore({ url, cwd: folder });
+    await other.add({ name: "a.ts", content: "export function newer() {}\n" });
+    const symbols = () => run("SELECT name FROM trunkline.graph_symbols");
+    await expect.poll(symbols, { timeout: 20_000 }).toBe("newer");
+    await holder.query("SELECT pg_advisory_unlock(4711)");
+    await holder.end();
+    await store.indexed();
+    expect(symbols()).toBe("newer");
+    await rm(folder, { recursive: true, force: true });
+  });
+});

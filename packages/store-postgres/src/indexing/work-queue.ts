@@ -221,11 +221,14 @@ export class WorkQueue {
     await lockGraph(sql);
     // With the lock, so that ids are in the order of commits: gateways read those that are higher than what they know.
     await addWords(sql, [...new Set(done.flatMap(({ analysis }) => analysis.words))]);
+    const live = await liveEntries(sql, ids);
     await putFacts(
       sql,
-      done.map(({ entry: { document, entry, collection, path, hash }, analysis }) => ({
-        ...{ document, entry, collection, path, hash, bytes: analysis.facts },
-      })),
+      done
+        .filter(({ entry: { entry } }) => live.has(entry))
+        .map(({ entry: { document, entry, collection, path, hash }, analysis }) => ({
+          ...{ document, entry, collection, path, hash, bytes: analysis.facts },
+        })),
     );
   }
 
@@ -257,6 +260,15 @@ export class WorkQueue {
   async #merge(): Promise<number> {
     return await this.#database.write({}, (sql) => mergeWords(sql));
   }
+}
+
+/**
+ * Returns the entries that are live now. A document can change while it is analysed, and another gateway can be done with
+ * its new version before. Needs the lock on the graph.
+ */
+async function liveEntries(sql: Sql, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  const text = `SELECT id FROM entries WHERE id = ANY($1::int[]) AND state = ${LIVE}`;
+  return new Set((await sql.rows<{ id: number }>(text, ids)).map(({ id }) => id));
 }
 
 /** Removes what the background made of a document that is gone. */
