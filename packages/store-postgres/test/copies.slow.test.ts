@@ -121,6 +121,17 @@ describe("a copy between engines", () => {
     expect(await postgres.verify()).toMatchObject({ ok: true });
   });
 
+  it("brings a snapshot that was taken after the last copy, though no document has changed since", async () => {
+    await embedded.add({ name: "a.md", content: "one" });
+    await copyStore(embedded, postgres);
+    await embedded.snapshot({ label: "later" });
+    await copyStore(embedded, postgres);
+    await copyStore(embedded, postgres);
+    const { snapshots } = await embedded.listSnapshots();
+    expect((await postgres.listSnapshots()).snapshots).toEqual(snapshots);
+    expect(snapshots.map(({ label }) => label)).toContain("later");
+  });
+
   it("travels through an export of either engine", async () => {
     await fill(postgres);
     await postgres.export({ path: "from-postgres.trunkline" });

@@ -109,7 +109,7 @@ export async function copyStore(
   const state = await from.transferState();
   const events = await from.history();
   const reached = await to.replayed(from.id);
-  const left = events.filter(({ seq }) => seq > reached);
+  const left = await eventsLeft(events, reached, to);
   const hashes = hashesOf(events, state);
   let newBytes = 0;
   for (const [position, hash] of hashes.entries()) {
@@ -145,6 +145,20 @@ export async function copyStore(
     sessions: state.sessions.length,
     resumed: events.length - left.length,
   };
+}
+
+/** Returns the events behind a place, and the snapshots that were taken at it after the last copy. */
+async function eventsLeft(
+  events: readonly TransferEvent[],
+  reached: number,
+  to: TransferStore,
+): Promise<readonly TransferEvent[]> {
+  const here = events.filter(({ seq, kind }) => seq === reached && kind === "snapshot");
+  const copied = new Set(
+    here.length === 0 ? [] : (await to.history()).flatMap((event) => (event.kind === "snapshot" ? [event.id] : [])),
+  );
+  const isNew = (event: TransferEvent) => event.kind === "snapshot" && event.seq === reached && !copied.has(event.id);
+  return events.filter((event) => event.seq > reached || isNew(event));
 }
 
 function hashesOf(events: readonly TransferEvent[], state: TransferState): string[] {
