@@ -158,6 +158,7 @@ class PostgresGateway implements Gateway {
     // A call that has ended must not count as lost with this gateway.
     await this.#exchanges.answered(LAST_ANSWERS_MS);
     this.#exchanges.close();
+    this.#batches.close();
     await this.#mailbox.close();
     try {
       await this.#sql.change(
