@@ -38,7 +38,7 @@ describe.skipIf(!hasPostgres)(`the guide for teams${needsPostgres}`, () => {
       execFileSync("sh", ["-ec", line.replaceAll(ADDRESS, url)], { cwd: place.cwd, env, encoding: "utf8" });
     const [init = "", copy = "", verify = ""] = commands("trunkline store");
     expect(sh(init)).toContain("created a store");
-    expect(sh(copy)).toContain("every content was verified");
+    expect(sh(copy)).toContain("every content and document was verified");
     sh(verify);
     const [dump = ""] = commands("pg_dump");
     const [restore = ""] = commands("pg_restore");
