@@ -1,4 +1,6 @@
 // Stores in a database: `init` creates one, `copy` moves a store between engines.
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { printable, TrunklineError } from "@trunkline/core";
 import { type AnyStore, copyStore } from "@trunkline/store";
 import { openApp } from "../../app/app.js";
@@ -45,6 +47,16 @@ function rulesOf(context: CommandContext): SecretRules {
   return { mayRun: false, foreignFolders: async () => (await config()).foreignFolders ?? [] };
 }
 
+/** Opening a folder creates a store in it, so a mistyped source would be an empty store and a successful copy. */
+function requireStore({ cwd }: CommandContext, from: string): void {
+  if (isStoreAddress(from)) return;
+  const folder = resolve(cwd, from);
+  if (existsSync(join(folder, "content.sqlite"))) return;
+  throw new TrunklineError("NOT_FOUND", `There is no store in ${printable(folder)}.`, {
+    hint: "Give the folder of a store; `trunkline store status` shows where yours is. To store the files of a folder: trunkline store add <path>",
+  });
+}
+
 function requireAddress(address: string): void {
   if (isStoreAddress(address)) return;
   throw new TrunklineError(
@@ -61,6 +73,7 @@ export async function copy(
   { from, to }: { from: string; to: string },
   options: { json?: boolean; merge?: boolean },
 ): Promise<number> {
+  requireStore(context, from);
   await using source = await openNamedStore(context, from, rulesOf(context));
   await using target = await openNamedStore(context, to, rulesOf(context));
   if (!options.merge) await requireEmpty(source.id, target, printable(isStoreAddress(to) ? "the database" : to));
@@ -72,10 +85,10 @@ export async function copy(
   line?.clear();
   if (wantsJson(options)) outJson(context, result);
   else {
-    const resumed = result.resumed === 0 ? "" : `, ${counted(result.resumed, "change")} of which were copied before`;
-    const { documents, contents, newBytes, events, sessions } = result;
+    const { documents, contents, newBytes, events, sessions, resumed } = result;
+    const before = resumed === 0 ? "" : ` (${resumed === events ? "all" : resumed} copied before)`;
     context.out(
-      `copied ${counted(documents, "document")}, ${counted(contents, "content")} (${shownBytes(newBytes)} new), ${counted(sessions, "session")} and ${counted(events, "change")}${resumed}; every content and document was verified`,
+      `copied ${counted(documents, "document")}, ${counted(contents, "content")} (${shownBytes(newBytes)} new), ${counted(sessions, "session")} and ${counted(events, "change")}${before}; every content and document was verified`,
     );
   }
   return EXIT.success;
