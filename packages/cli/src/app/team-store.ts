@@ -24,7 +24,8 @@ export async function loginOf(context: CommandContext, address: string, rules: S
     const { findPassword } = await import("@trunkline/store-postgres");
     const { password, ignoredFile } = await findPassword(url, { env: context.env, home: context.userHome });
     if (ignoredFile !== undefined) {
-      context.note(`${printable(ignoredFile)} was not read, because others can read it: chmod 600`, "warning");
+      const file = printable(ignoredFile);
+      context.note(`${file} was not read, because others can read it. Fix it: chmod 600 ${file}`, "warning");
     }
     if (password !== undefined) context.redactor.add(password);
     return { url, password };

@@ -233,22 +233,62 @@ const GONE: Readonly<Record<string, string>> = {
   ENOENT: "its socket does not exist",
   "57P01": "it is shutting down",
   "57P02": "it crashed and restarts",
-  "57P03": "it is starting up",
+  "57P03": "it is starting up or shutting down",
   "53300": "it has no connection left",
   "25006": "it is read-only, perhaps after a fail-over",
 };
 
-const REFUSED: Readonly<Record<string, string>> = {
-  "28P01": "the password is wrong or missing",
-  "28000": "the user may not connect",
-  "3D000": "the database does not exist",
-  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is not signed by a known authority (see sslrootcert)",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not signed by a known authority (see sslrootcert)",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate is not signed by a known authority (see sslrootcert)",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate is not signed by a known authority (see sslrootcert)",
-  CERT_HAS_EXPIRED: "its certificate has expired",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
-  "42501": "the user lacks a privilege",
+/** Reasons that are more often a mistake in the address than an outage. */
+const MISTYPED: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOENT",
+]);
+
+interface Refusal {
+  readonly reason: string;
+  readonly hint: string;
+}
+
+const WRONG_PASSWORD: Refusal = {
+  reason: "the password is wrong or missing",
+  hint: "Check the user and the password: it comes from the address, PGPASSWORD or ~/.pgpass.",
+};
+const UNKNOWN_AUTHORITY: Refusal = {
+  reason: "its certificate is not signed by a known authority",
+  hint: "Name the file of the authority's certificate in the address: sslrootcert=<file>.",
+};
+const NO_ENCRYPTION: Refusal = {
+  reason: "it does not offer encrypted connections",
+  hint: "Turn on ssl in postgresql.conf, or use sslmode=disable on a network that you trust.",
+};
+
+const REFUSED: Readonly<Record<string, Refusal>> = {
+  "28P01": WRONG_PASSWORD,
+  "28000": {
+    reason: "the user may not connect",
+    hint: "Check the user and sslmode in the address, and pg_hba.conf on the server.",
+  },
+  "3D000": {
+    reason: "the database does not exist",
+    hint: "Check its name in the address, or create it: createdb --owner=<user> <database>",
+  },
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  CERT_HAS_EXPIRED: { reason: "its certificate has expired", hint: "Renew the certificate of the server." },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    reason: "its certificate is for another host",
+    hint: "Use the host name that is in the certificate, or sslmode=verify-ca.",
+  },
+  "42501": {
+    reason: "the user lacks a privilege",
+    hint: "Connect as the user that ran `trunkline store init`, or grant this one the same privileges.",
+  },
 };
 
 /** Returns an error of the store. Messages of drivers are shown only if they cannot contain an address or password. */
@@ -262,15 +302,17 @@ export function storeError(error: unknown, place: string): TrunklineError {
   if (reason !== undefined) {
     return new TrunklineError("STORE_UNAVAILABLE", `Cannot reach the store's database at ${place}: ${reason}.`, {
       cause: error,
-      hint: "Try again; nothing that was acknowledged is lost.",
+      hint: MISTYPED.has(state)
+        ? "Check that it runs and that the address is right, then try again; nothing that was acknowledged is lost."
+        : "Try again; nothing that was acknowledged is lost.",
     });
   }
   const refused = REFUSED[state] ?? refusalOf(error);
   if (refused !== undefined) {
-    return new TrunklineError("STORE_UNAVAILABLE", `The store's database at ${place} refused: ${refused}.`, {
+    return new TrunklineError("STORE_UNAVAILABLE", `The store's database at ${place} refused: ${refused.reason}.`, {
       cause: error,
       retryable: false,
-      hint: "Check the user, the password (in the address, PGPASSWORD or ~/.pgpass), sslmode and the name of the database.",
+      hint: refused.hint,
     });
   }
   if (state === "53100") {
@@ -283,10 +325,10 @@ export function storeError(error: unknown, place: string): TrunklineError {
 }
 
 /** Refusals for which `pg` has only a message. */
-function refusalOf(error: unknown): string | undefined {
+function refusalOf(error: unknown): Refusal | undefined {
   const message = messageOf(error);
-  if (/client password must be a/i.test(message)) return "the password is wrong or missing";
-  if (/server does not support SSL/i.test(message)) return "it does not offer encrypted connections";
+  if (/client password must be a/i.test(message)) return WRONG_PASSWORD;
+  if (/server does not support SSL/i.test(message)) return NO_ENCRYPTION;
   return undefined;
 }
 
