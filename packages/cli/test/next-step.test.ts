@@ -54,6 +54,12 @@ describe("describeStanding", () => {
     ]);
   });
 
+  it("names the database that holds the store", () => {
+    const database = { ...complete, store: { database: "db.example.com:5432/trunkline" } };
+    expect(describeStanding(database)[1]).toEqual(["store", "PostgreSQL, db.example.com:5432/trunkline"]);
+    expect(nextStep(database)).toBeUndefined();
+  });
+
   it("counts what does not work yet, and names at most three servers", () => {
     const servers = ["a", "b", "c", "d", "e"].map((name, index) =>
       server(name, index === 0 ? "not approved" : index === 1 ? "unusable" : "ready"),

@@ -17,8 +17,11 @@ export interface Standing {
   readonly problems: number;
   /** Servers of other programs that are not configured here, by program. Only looked for if there is no server. */
   readonly importable: readonly { readonly title: string; readonly count: number }[];
-  /** The project's store, or else the user's own; undefined if there is neither. */
-  readonly store: { readonly path: string; readonly isProjects: boolean; readonly isKnown: boolean } | undefined;
+  /** A database that the user named; or the project's store, or else the user's own; undefined if there is none. */
+  readonly store:
+    | { readonly path: string; readonly isProjects: boolean; readonly isKnown: boolean }
+    | { readonly database: string }
+    | undefined;
   /** Whether `trunkline init` could create a store here. */
   readonly canInit: boolean;
   /** Agent programs on this machine. */
@@ -62,7 +65,7 @@ export function nextStep(standing: Standing): NextStep | undefined {
     const names = shortList(unseen.map(({ name }) => name));
     return { why: `check that ${names} ${unseen.length === 1 ? "works" : "work"}`, command: "trunkline doctor" };
   }
-  if (store?.isProjects && !store.isKnown)
+  if (store !== undefined && "path" in store && store.isProjects && !store.isKnown)
     return { why: "approve this project's store, which you did not create here", command: "trunkline trust --store" };
   if (store === undefined && standing.canInit)
     return { why: "give your agent a memory of this project", command: "trunkline init" };
@@ -114,6 +117,7 @@ function serversText({ servers, disabled, problems, importable }: Standing): str
 
 function storeText({ store }: Standing): string {
   if (store === undefined) return "none";
+  if ("database" in store) return `PostgreSQL, ${printable(store.database)}`;
   const path = printable(store.path);
   if (!store.isProjects) return `your own, in ${path}; none for this project`;
   return `${path}${store.isKnown ? "" : ", not approved"}`;

@@ -1,9 +1,9 @@
 // `trunkline` without a command. Reads files only: it starts nothing, asks nothing and connects to nothing.
 import { relative } from "node:path";
 import { findImports, type LoadedConfig, type ServerDefinition } from "@trunkline/client/config";
-import { isFolderSync, isWithin } from "@trunkline/core";
+import { isFolderSync, isTrunklineError, isWithin } from "@trunkline/core";
 import type { Help } from "commander";
-import { openApp } from "../../app/app.js";
+import { type App, openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { isProjectStore, storeFolder, workspaceOf } from "../../app/folders.js";
 import { knownServers } from "../../app/known-tools.js";
@@ -53,7 +53,7 @@ export async function findStanding(context: CommandContext, mcp?: string): Promi
     disabled: config.servers.length - enabled.length,
     problems: problemsIn(config),
     importable: config.servers.length > 0 ? [] : await findImportable(context, place),
-    store: await findStore(context),
+    store: await findStore(app),
     canInit: workspaceOf(context).folder !== undefined,
     programs: programs.map(({ program: { id, title }, state, problem }) => ({
       ...{ id, title, hasTrunkline: state === "installed" },
@@ -86,7 +86,9 @@ async function findImportable(
   return [...counts].map(([title, count]) => ({ title, count }));
 }
 
-async function findStore(context: CommandContext): Promise<Standing["store"]> {
+async function findStore(app: App): Promise<Standing["store"]> {
+  const { context } = app;
+  if ((await app.storeAddress()) !== undefined) return { database: await placeOf(app) };
   const path = storeFolder(context, undefined);
   if (!isFolderSync(path)) return undefined;
   const isProjects = isProjectStore(context, undefined);
@@ -96,4 +98,14 @@ async function findStore(context: CommandContext): Promise<Standing["store"]> {
     (await new KnownStores(context.home).idOf(path)) !== undefined;
   const shown = isWithin(path, context.cwd) ? relative(context.cwd, path) : path;
   return { path: shown, isProjects, isKnown };
+}
+
+/** An address with a mistake must not keep the rest from being shown. */
+async function placeOf(app: App): Promise<string> {
+  try {
+    return await app.storePlace();
+  } catch (error) {
+    if (!isTrunklineError(error)) throw error;
+    return `an address that cannot be used: ${error.message}`;
+  }
 }
