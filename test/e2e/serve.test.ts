@@ -77,6 +77,12 @@ describe("the banner of trunkline serve --http", () => {
     expect(await banner(place, "--show-token")).toContain(`Bearer ${token}`);
   });
 
+  it("says how to see the calls of a store that was named", async () => {
+    using place = new Place();
+    expect(await banner(place)).toContain("`trunkline log --follow` shows its calls");
+    expect(await banner(place, "--store", "kept")).toContain("`trunkline log --follow` with the same --store shows");
+  });
+
   it("warns if other machines can connect, because nothing is encrypted", async () => {
     using place = new Place();
     expect(await banner(place, "--host", "0.0.0.0")).toContain(

@@ -185,7 +185,11 @@ async function serveHttp(given: CommandContext, options: ServeOptions): Promise<
     const { welcome } = await import("./welcome.js");
     const token = await shownToken(context, { principals, environmentToken, isTokenShown });
     context.note(
-      await welcome(app, { url, localUrl, gateway: gateway?.name, isAuto: options.surface === "auto", token }),
+      await welcome(app, {
+        ...{ url, localUrl, gateway: gateway?.name, token },
+        isStoreNamed: options.store !== undefined,
+        isAuto: options.surface === "auto",
+      }),
     );
     // Shown once, to the person who starts the server, and never in a log.
     if (principals !== undefined) redactor.add(principals.token);

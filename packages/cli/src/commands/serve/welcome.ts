@@ -15,6 +15,8 @@ export interface Listening {
   readonly localUrl: string;
   /** The name of this gateway, if it shares its store with others. */
   readonly gateway: string | undefined;
+  /** Whether the store was named with --store, which other commands do not know. */
+  readonly isStoreNamed: boolean;
   /** Whether each client may see other tools. */
   readonly isAuto: boolean;
   /**
@@ -24,7 +26,10 @@ export interface Listening {
   readonly token: { readonly value: string; readonly inShell: string; readonly place?: string } | undefined;
 }
 
-export async function welcome(app: App, { url, localUrl, gateway, isAuto, token }: Listening): Promise<string> {
+export async function welcome(
+  app: App,
+  { url, localUrl, gateway, isStoreNamed, isAuto, token }: Listening,
+): Promise<string> {
   const service = await app.service();
   const listed = await service.handle("tools/list", {}, await app.exchange("trunkline", { trusted: true }));
   const tools = Array.isArray(listed.tools) ? listed.tools.filter(isRecord) : [];
@@ -42,7 +47,7 @@ export async function welcome(app: App, { url, localUrl, gateway, isAuto, token 
   for agents ${JSON.stringify(entry)}${token?.place === undefined ? "" : `\n  <token>    in ${token.place}; \`serve --http --show-token\` prints it`}
   try it     ${tryLine(localUrl, token?.inShell)}
 
-\`trunkline log --follow\` shows what it is asked. Ctrl-C stops it.`;
+\`trunkline log --follow\`${isStoreNamed ? " with the same --store" : ""} shows its calls as they happen. Ctrl-C stops it.`;
 }
 
 function shownNames(names: readonly string[]): string {
