@@ -78,6 +78,20 @@ describe("a server with --url", () => {
   });
 });
 
+describe("a server with --url that wants a token", () => {
+  it.each([
+    [[], "needs you to sign in"],
+    [["--header", "Authorization: Bearer wrong"], "rejected the Authorization header"],
+  ])("says how to send it, after %j", async (headers, message) => {
+    await using server = await startServer("oauth");
+    using place = new Place();
+    const { code, stderr } = await place.run(["call", "--url", server.url, ...headers, "repeat", "text=ab"]);
+    expect(code).toBe(3);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain("--header 'Authorization: Bearer <token>'");
+  });
+});
+
 describe("a command line that does not fit", () => {
   it.each([
     [["call", ...hello, "--", "repeat"], "There is no tool before `--`."],

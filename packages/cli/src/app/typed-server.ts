@@ -53,6 +53,6 @@ export function withTypedHint<E>(error: E): E | TrunklineError {
   if (!isTrunklineError(error, "AUTH_REQUIRED")) return error;
   return new TrunklineError(error.code, error.message, {
     cause: error,
-    hint: "Sign in once: trunkline servers add <name> <url>, then trunkline auth login <name>",
+    hint: "Send a token with --header 'Authorization: Bearer <token>', or sign in once: trunkline servers add <name> <url>, then trunkline auth login <name>",
   });
 }

@@ -140,13 +140,18 @@ function explain(error: unknown, { server, exit, stderr, noise, timeoutMs }: Con
 /** Builds the message and hint for a server that requires a sign-in or more permissions. */
 function refusal(error: unknown, server: ServerDefinition): { message: string; hint: string } {
   const { name } = server;
-  const hint =
-    server.type !== "stdio" && !usesSignIn(server)
-      ? 'Check the token under "headers" in its entry.'
-      : server.type !== "stdio" && server.auth?.grant === "client_credentials"
-        ? 'Check the client credentials under "auth" in its entry.'
-        : hintToSignIn(name);
-  if (!(error instanceof InsufficientScopeError)) return { message: `Server "${name}" needs you to sign in.`, hint };
+  const hasToken = server.type !== "stdio" && !usesSignIn(server);
+  const hint = hasToken
+    ? 'Check the token under "headers" in its entry.'
+    : server.type !== "stdio" && server.auth?.grant === "client_credentials"
+      ? 'Check the client credentials under "auth" in its entry.'
+      : hintToSignIn(name);
+  if (!(error instanceof InsufficientScopeError)) {
+    const message = hasToken
+      ? `Server "${name}" rejected the Authorization header.`
+      : `Server "${name}" needs you to sign in.`;
+    return { message, hint };
+  }
   const scope = error.requiredScope === undefined ? "" : `: ${error.requiredScope}`;
   return { message: `Server "${name}" needs a permission that was not granted${scope}.`, hint };
 }

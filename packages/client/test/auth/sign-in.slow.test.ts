@@ -323,7 +323,10 @@ describe("signing in", () => {
     expect(asked).toBe(0);
     expect(hub.status()[0]).toMatchObject({
       state: "needs-auth",
-      error: { hint: 'Check the token under "headers" in its entry.' },
+      error: {
+        message: 'Server "docs" rejected the Authorization header.',
+        hint: 'Check the token under "headers" in its entry.',
+      },
     });
   });
 
