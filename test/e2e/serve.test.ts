@@ -163,6 +163,14 @@ describe("trunkline serve --http", () => {
     expect((await send(path, body, headers)).status).toBe(status);
   });
 
+  it("tells a client without a token what is missing, and names no folder of this machine", async () => {
+    const response = await fetch(url, { method: "POST", body: "{}" });
+    const text = await response.text();
+    expect(response.status).toBe(401);
+    expect(text).toContain("requires a token");
+    expect(text).not.toContain(place.home);
+  });
+
   it("says so if the port is in use", async () => {
     const { code, stderr } = await place.run(["serve", "--http", "--port", new URL(url).port]);
     expect(code).toBe(2);

@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
 import { type Logger, messageOf } from "@trunkline/core";
 import { DEFAULT_PRINCIPAL, type Principals, tokenDigest } from "@trunkline/server/http";
-import { defaultToken, readDefaultToken, readTokens, tokenFile } from "./token-files.js";
+import { defaultToken, readDefaultToken, readTokens } from "./token-files.js";
 
 interface Known {
   readonly principal: string;
@@ -52,10 +52,11 @@ class TokenFiles implements LivePrincipals {
   constructor(options: LivePrincipalsOptions, token: string) {
     this.#options = options;
     this.token = token;
-    const { home, environmentToken } = options;
+    const { environmentToken } = options;
+    // Clients without a token read it, so it names no folder of this machine.
     this.hint =
       environmentToken === undefined
-        ? `The token of this server is in the file ${tokenFile(home)}; \`trunkline tokens create <name>\` makes others.`
+        ? "The token of this server is in the file `token` in its Trunkline home, usually ~/.trunkline; `trunkline tokens create <name>` makes others."
         : "The token is the value of TRUNKLINE_TOKEN where the server was started; `trunkline tokens create <name>` makes others.";
   }
 
