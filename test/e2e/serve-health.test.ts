@@ -34,7 +34,7 @@ async function serve(...args: string[]) {
   const url = /listening at (\S+)/.exec(printed)?.[1] ?? "";
   const headers = { authorization: `Bearer ${/Bearer (tkl_[\w-]+)/.exec(printed)?.[1]}` };
   const page = (path: string) => fetch(new URL(path, url), { headers });
-  return { url, headers, page };
+  return { url, headers, page, printed: () => printed };
 }
 
 describe("trunkline serve --http", () => {
@@ -75,11 +75,14 @@ describe("trunkline serve --http", () => {
 
   it("is not ready if its store cannot be opened", async () => {
     place.write("store", "not a store");
-    const { page } = await serve("--store", "store");
+    const { page, printed } = await serve("--store", "store", "--log-level", "warn");
     const response = await page("/readyz");
     expect(response.status).toBe(503);
     expect(await response.text()).toBe("The store cannot be reached.\n");
     expect((await page("/healthz")).status).toBe(200);
+    await page("/readyz");
+    await vi.waitFor(() => expect(printed()).toContain("the store cannot be reached"), PATIENCE);
+    expect(printed().match(/the store cannot be reached/g)).toHaveLength(1);
   });
 
   it("drains only over HTTP", async () => {

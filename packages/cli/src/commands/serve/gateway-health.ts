@@ -11,21 +11,22 @@ const STORE_MS = 2_000;
 const NO_CONTENT = parseContentId("0".repeat(64));
 
 export function gatewayHealth(app: App, calls: CallMetrics): HealthSource {
+  const isStoreUp = storeWatch(app);
   return {
-    problems: () => problemsOf(app),
+    problems: () => problemsOf(app, isStoreUp),
     metrics: async (load) =>
       prometheusText([
         ...calls.metrics(),
         ...endpointMetrics(load),
-        ...(await gatewayMetrics(app)),
-        ...(await storeMetrics(app)),
+        ...(await gatewayMetrics(app, isStoreUp)),
+        ...(await storeMetrics(app, isStoreUp)),
       ]),
   };
 }
 
 /** The answers are public: they name no file and no address. The log and `doctor` say more. */
-async function problemsOf(app: App): Promise<readonly string[]> {
-  const [config, store] = await Promise.all([isConfigValid(app), isStoreReachable(app)]);
+async function problemsOf(app: App, isStoreUp: StoreWatch): Promise<readonly string[]> {
+  const [config, store] = await Promise.all([isConfigValid(app), isStoreUp()]);
   return [
     ...(config ? [] : ["The configuration cannot be used. `trunkline doctor` says why."]),
     ...(store ? [] : ["The store cannot be reached."]),
@@ -41,14 +42,35 @@ async function isConfigValid(app: App): Promise<boolean> {
   }
 }
 
-async function isStoreReachable(app: App): Promise<boolean> {
-  return (await fromStore(app, (store, signal) => store.has(NO_CONTENT, { signal }))) !== undefined;
+type StoreWatch = () => Promise<boolean>;
+
+/** Returns a check whether the store answers, which logs when that changes. */
+function storeWatch(app: App): StoreWatch {
+  const { logger } = app.context;
+  let wasUp = true;
+  return async () => {
+    let reason: unknown = `no answer within ${STORE_MS} ms`;
+    const found = await fromStore(
+      app,
+      (store, signal) => store.has(NO_CONTENT, { signal }),
+      (error) => {
+        reason = error;
+      },
+    );
+    const isUp = found !== undefined;
+    if (isUp === wasUp || app.signal.aborted) return isUp;
+    wasUp = isUp;
+    if (isUp) logger.info("the store can be reached again");
+    else logger.warn("the store cannot be reached", { error: reason });
+    return isUp;
+  };
 }
 
 /** Asks the store. Returns undefined if it does not answer soon. */
 async function fromStore<T>(
   app: App,
   ask: (store: AnyStore, signal: AbortSignal) => Promise<T>,
+  onFailure?: (error: unknown) => void,
 ): Promise<T | undefined> {
   const stopping = new AbortController();
   const signal = AbortSignal.any([stopping.signal, app.signal]);
@@ -56,7 +78,7 @@ async function fromStore<T>(
     .store()
     .then((store) => ask(store, signal))
     .catch((error: unknown) => {
-      app.context.logger.debug("the store cannot be reached", { error });
+      onFailure?.(error);
       return undefined;
     });
   const gaveUp = sleep(STORE_MS, stopping.signal).then(
@@ -82,8 +104,8 @@ function endpointMetrics({ requests, sessions, isDraining }: EndpointLoad): read
   ];
 }
 
-async function storeMetrics(app: App): Promise<readonly Metric[]> {
-  const isUp = await isStoreReachable(app);
+async function storeMetrics(app: App, isStoreUp: StoreWatch): Promise<readonly Metric[]> {
+  const isUp = await isStoreUp();
   const up: Metric = {
     name: "trunkline_store_up",
     help: "Whether the store can be reached.",
@@ -111,7 +133,7 @@ async function storeMetrics(app: App): Promise<readonly Metric[]> {
   ];
 }
 
-async function gatewayMetrics(app: App): Promise<readonly Metric[]> {
+async function gatewayMetrics(app: App, isStoreUp: StoreWatch): Promise<readonly Metric[]> {
   const states = new Map<string, number>();
   for (const { state } of app.openedHub?.status() ?? []) states.set(state, (states.get(state) ?? 0) + 1);
   const { rss } = process.memoryUsage();
@@ -120,7 +142,7 @@ async function gatewayMetrics(app: App): Promise<readonly Metric[]> {
       name: "trunkline_ready",
       help: "Whether the configuration can be used and the store can be reached.",
       type: "gauge",
-      samples: [{ value: (await problemsOf(app)).length === 0 ? 1 : 0 }],
+      samples: [{ value: (await problemsOf(app, isStoreUp)).length === 0 ? 1 : 0 }],
     },
     {
       name: "trunkline_servers",
