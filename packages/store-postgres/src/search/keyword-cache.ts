@@ -7,8 +7,8 @@
 import type { Sql } from "../database/sql.js";
 import { PIECES, readBlock, TermTexts, weightOf } from "../words/posting-blocks.js";
 import { readWords } from "../words/word-bytes.js";
-import { type EntryRow, type EntryStates, EntryTable } from "./entry-cache.js";
 import { KeywordScores } from "./bm25-scores.js";
+import { type EntryRow, type EntryStates, EntryTable } from "./entry-cache.js";
 
 /** Reads the number of the last change. It is the first statement of a search. */
 export const LAST_CHANGE = "SELECT value AS seq FROM facts WHERE key = 'seq'";

@@ -34,9 +34,9 @@ import {
 import { hexOf, matchingIds } from "../contents/pg-contents.js";
 import { type SelectionParams, selectDocuments } from "../contents/pg-filters.js";
 import type { Database, Sql } from "../database/sql.js";
+import { termsOfWord } from "./bm25-scores.js";
 import { type FoundDocument, FoundTexts } from "./found-texts.js";
 import { KeywordCache, LAST_CHANGE } from "./keyword-cache.js";
-import { termsOfWord } from "./bm25-scores.js";
 import type { PassageVectors } from "./passage-vectors.js";
 import { ScopeCache } from "./scope-cache.js";
 import { untilAnswered } from "./until-answered.js";
