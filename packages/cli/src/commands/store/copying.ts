@@ -38,7 +38,7 @@ async function requireEmpty(from: string, target: AnyStore, name: string): Promi
   const { total } = await target.list({ pathsOnly: true, limit: 1 });
   if (total === 0) return;
   throw new TrunklineError("INVALID_ARGUMENT", `The store in ${name} has ${counted(total, "document")} already.`, {
-    hint: "With --merge, the copy is added to them. Where both have a document of the same collection and path, the copied versions come on top, and its tags and state replace those that were there.",
+    hint: "With --merge, the copy is added to them. If both stores have a document with the same collection and path, the copied versions become its newest, and the copied tags and state replace the existing ones.",
   });
 }
 
