@@ -39,17 +39,23 @@ const CALL = "The store's call";
 /** Statements of one transaction. */
 export class Sql {
   readonly #connection: DriverConnection;
+  readonly #begun: Promise<unknown>;
   readonly #signal: AbortSignal | undefined;
+  #isOver = false;
 
-  constructor(connection: DriverConnection, signal?: AbortSignal) {
+  /** `begun`: the start of the transaction, which the first statement does not wait for. */
+  constructor(
+    connection: DriverConnection,
+    { begun, signal }: { begun: Promise<unknown>; signal?: AbortSignal | undefined },
+  ) {
     this.#connection = connection;
+    this.#begun = begun;
     this.#signal = signal;
   }
 
   /** The rows' shape is up to the statement. */
   async rows<R>(text: string, ...values: readonly unknown[]): Promise<R[]> {
-    this.#requireWanted();
-    return (await this.#connection.query(text, values.map(storableValue), nameOf(text))).rows as R[];
+    return (await this.#query(text, values)).rows as R[];
   }
 
   async get<R>(text: string, ...values: readonly unknown[]): Promise<R | undefined> {
@@ -64,17 +70,29 @@ export class Sql {
 
   /** Returns how many rows were changed. */
   async run(text: string, ...values: readonly unknown[]): Promise<number> {
-    this.#requireWanted();
-    return (await this.#connection.query(text, values.map(storableValue), nameOf(text))).count;
+    return (await this.#query(text, values)).count;
   }
 
   async exec(text: string): Promise<void> {
     this.#requireWanted();
-    await this.#connection.exec(text);
+    await Promise.all([this.#begun, this.#connection.exec(text)]);
+  }
+
+  /** The transaction ends. What is still under way must not use the connection any more: others have it then. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  /** Answers are in the order of statements, so waiting for the start as well takes no time. */
+  async #query(text: string, values: readonly unknown[]): ReturnType<DriverConnection["query"]> {
+    this.#requireWanted();
+    const answer = this.#connection.query(text, values.map(storableValue), nameOf(text));
+    return (await Promise.all([this.#begun, answer]))[1];
   }
 
   #requireWanted(): void {
     if (this.#signal?.aborted) throw abortError(this.#signal, CALL);
+    if (this.#isOver) throw new TrunklineError("INTERNAL", "The transaction has ended.");
   }
 }
 
@@ -200,14 +218,19 @@ export class Database {
     // Plans are made for the tables as they are, not for those of the first call: a new store is empty then.
     const settings = `SET LOCAL search_path TO ${path}; SET LOCAL trunkline.viewer TO '${viewer}'; SET LOCAL jit TO off; SET LOCAL plan_cache_mode TO force_custom_plan`;
     const begin = `BEGIN ${mode}; ${settings}${first === undefined ? "" : `; ${first}`}`;
+    // Sent together with the first statement. If it fails, it may have failed before the transaction began, and then the
+    // first statement is the only one that has run.
+    const begun = connection.exec(begin);
+    begun.catch(() => {});
+    const sql = new Sql(connection, { begun, signal });
     try {
-      // Sent together with the first statement. If it fails, the transaction is aborted, and so is every statement in it.
-      const begun = connection.exec(begin);
-      begun.catch(() => {});
-      const result = await work(new Sql(connection, signal), first === undefined ? [] : await begun);
+      const result = await work(sql, first === undefined ? [] : await begun);
+      await begun;
+      sql.end();
       await connection.exec("COMMIT");
       return result;
     } catch (error) {
+      sql.end();
       // A connection that is gone has rolled back already.
       await connection.exec("ROLLBACK").catch(() => {});
       throw error;
