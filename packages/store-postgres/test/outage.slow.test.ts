@@ -94,6 +94,16 @@ describe.skipIf(binaries === undefined)("calls that cannot go on (needs postgres
     await store.indexed();
   }, 60_000);
 
+  it("never get a connection whose transaction has not ended", async () => {
+    const driver = await openPgDriver({ url, logger: silentLogger, connections: 1 });
+    await driver.use((connection) => connection.exec("BEGIN; SELECT 1"));
+    const { rows } = await driver.use((connection) =>
+      connection.query("SELECT now() = statement_timestamp() AS fresh", []),
+    );
+    expect(rows).toEqual([{ fresh: true }]);
+    await driver.close();
+  });
+
   it("do not fail because a statement takes long", async () => {
     const driver = await openPgDriver({ url, logger: silentLogger });
     const database = new Database(driver);

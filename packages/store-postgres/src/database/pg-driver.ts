@@ -170,7 +170,8 @@ class PgDriver implements Driver {
     let cancelling: Promise<void> | undefined;
     let timer: NodeJS.Timeout | undefined;
     const release = (isBroken: boolean) => {
-      if (!isReleased) client.release(isBroken || this.#broken.has(client));
+      // A cancellation can stop the end of a transaction, too: what was done in it must not become part of the next one.
+      if (!isReleased) client.release(isBroken || this.#broken.has(client) || isInTransaction(client));
       isReleased = true;
     };
     const onAbort = () => {
@@ -278,6 +279,12 @@ class PgDriver implements Driver {
     socket.once("close", () => this.#sockets.delete(socket));
     return socket;
   }
+}
+
+function isInTransaction(client: pg.PoolClient): boolean {
+  // Missing in the types of pg, and in its older versions.
+  const status = (client as { getTransactionStatus?(): string | null }).getTransactionStatus?.() ?? "I";
+  return status !== "I";
 }
 
 /** pg returns an array for several statements, which its types do not say. */
