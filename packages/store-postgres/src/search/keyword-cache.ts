@@ -36,13 +36,19 @@ export class KeywordCache {
   readonly #entries = new EntryTable();
   #current: EntryStates = this.#entries.copy();
   #scores = new KeywordScores(this.#current, () => []);
-  /** Everything up to this row is known. */
+  /** Changes up to this number can be searched. */
+  #seq = -1;
+  /** Changed entries up to this row were read. More than one page can follow before they can be searched. */
   #reached = { seq: -1, id: LAST_ID };
   /** Least recently used first. */
   readonly #terms = new Map<string, KeptTerm>();
   #kept = 0;
   /** Words of entries up to this one come from blocks, those of later ones are in `recent`. */
   #merged = 0;
+  /** What `merged` becomes after the last page. */
+  #nextMerged = 0;
+  /** Whether entries were merged before they were seen here. */
+  #hasGap = false;
   #recent = new Map<string, TermTexts>();
   #refreshing: Promise<void> | undefined;
 
@@ -53,7 +59,7 @@ export class KeywordCache {
 
   /** Reads what changed up to a number, at least. */
   async refresh(sql: Sql, seq: number): Promise<void> {
-    while (this.#reached.seq < seq) {
+    while (this.#seq < seq) {
       if (this.#refreshing === undefined) {
         this.#refreshing = this.#readChanges(sql, seq).finally(() => {
           this.#refreshing = undefined;
@@ -79,6 +85,7 @@ export class KeywordCache {
       this.#take(rows);
       if (rows.length === ROWS_AT_ONCE) continue;
       this.#reached = { seq: Math.max(seq, this.#reached.seq), id: LAST_ID };
+      this.#finish();
       return;
     }
   }
@@ -86,16 +93,24 @@ export class KeywordCache {
   #take(rows: readonly ChangedRow[]): void {
     const last = rows.at(-1);
     if (last === undefined) return;
-    const { merged } = last;
-    let isComplete = true;
     for (const row of rows) {
       const isNew = this.#entries.take(row);
       if (!isNew || row.state === 0) continue;
       if (row.data !== null) this.#takeWords(row.id, row.data);
-      else if (row.id > this.#merged) isComplete = false;
+      else if (row.id > this.#merged) this.#hasGap = true;
     }
-    if (merged > this.#merged) this.#moveMerged(merged, isComplete);
+    this.#nextMerged = last.merged;
     this.#reached = { seq: last.seq, id: last.id };
+  }
+
+  /**
+   * After the last page. Not before: a search that started earlier would look for merged entries in blocks, and leave out
+   * those on pages that are not read yet.
+   */
+  #finish(): void {
+    if (this.#nextMerged > this.#merged) this.#moveMerged(this.#nextMerged, !this.#hasGap);
+    this.#hasGap = false;
+    this.#seq = this.#reached.seq;
     this.#current = this.#entries.copy();
     this.#scores = new KeywordScores(this.#current, (term) => this.#textsWith(term));
   }
