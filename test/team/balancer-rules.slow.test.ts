@@ -57,6 +57,18 @@ describe.skipIf(!hasNginx)(`nginx in front of gateways${needs("nginx", hasNginx)
     expect(gateways[1].received).toHaveLength(20);
   });
 
+  it("leaves no gateway out because it is not ready: its tools work without the database", async () => {
+    const notReady: Answer = (request, response, body) =>
+      request.url === "/readyz" ? STOPPING(request, response, body) : OK(request, response, body);
+    const { gateways, send, url } = await balanced(notReady, notReady);
+    for (let call = 0; call < 5; call += 1) {
+      expect((await fetch(new URL("/readyz", url))).status).toBe(503);
+      expect(await send()).toEqual({ status: 200, text: "the call" });
+    }
+    gateways[1].state.answer = OK;
+    expect((await fetch(new URL("/readyz", url))).status).toBe(200);
+  });
+
   it("repeats a POST at another gateway if the first one cannot be connected to", async () => {
     const gone = { port: await freePort() };
     const there = await stub(OK);
