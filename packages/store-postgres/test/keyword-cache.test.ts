@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Sql } from "../src/database/sql.js";
+import { termsOfWord } from "../src/search/bm25-scores.js";
 import { KeywordCache } from "../src/search/keyword-cache.js";
-import { termsOfWord } from "../src/search/keyword-scores.js";
 import { BLOCK, encodeBlock, PIECES, TermTexts, weightOf } from "../src/words/posting-blocks.js";
 
 const PAGE = 20_000;
