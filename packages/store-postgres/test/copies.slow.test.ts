@@ -132,6 +132,26 @@ describe("a copy between engines", () => {
     expect(snapshots.map(({ label }) => label)).toContain("later");
   });
 
+  it.each(["embedded to PostgreSQL", "PostgreSQL to embedded"])(
+    "can be repeated after gc has emptied the trash of either store: %s",
+    async (direction) => {
+      const [from, to] = direction.startsWith("embedded") ? [embedded, postgres] : [postgres, embedded];
+      const client = { client: "test" };
+      await from.start({}, client);
+      await from.add({ name: "a.md", content: "one" }, client);
+      await from.snapshot({ label: "kept" });
+      await from.add({ name: "a.md", content: "two" }, client);
+      await from.add({ name: "b.md", content: "three" }, client);
+      await from.delete({ names: ["a.md", "b.md"] }, client);
+      await copyStore(from, to);
+      await to.gc();
+      await copyStore(from, to);
+      await from.gc();
+      expect(await copyStore(from, to)).toMatchObject({ documents: 0, newBytes: 0 });
+      expect(await to.list({ snapshot: "kept", pathsOnly: true })).toMatchObject({ paths: ["a.md"] });
+    },
+  );
+
   it("travels through an export of either engine", async () => {
     await fill(postgres);
     await postgres.export({ path: "from-postgres.trunkline" });
