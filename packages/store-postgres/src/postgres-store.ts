@@ -51,6 +51,7 @@ import {
   Embedding,
   type GrepCallOptions,
   type GuardedPaths,
+  type PlacedState,
   type QueryVector,
   RESULTS_KEPT_MS,
   type Replay,
@@ -444,7 +445,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   }
 
   /** Returns what the store has besides its history, for a copy. */
-  async transferState(): Promise<TransferState> {
+  async transferState(): Promise<PlacedState> {
     return await stateOfStore(this.#engine.database);
   }
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { contentIdOf } from "@trunkline/core";
 import { copyStore, openStore, type Store } from "@trunkline/store";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Place } from "../../../test/e2e/command.js";
 import { openPostgresStore, type PostgresStore } from "../src/index.js";
 import { pgliteDatabase, pgliteDriver } from "./support/pglite-driver.js";
@@ -149,6 +149,24 @@ describe("a copy between engines", () => {
       await from.gc();
       expect(await copyStore(from, to)).toMatchObject({ documents: 0, newBytes: 0 });
       expect(await to.list({ snapshot: "kept", pathsOnly: true })).toMatchObject({ paths: ["a.md"] });
+    },
+  );
+
+  it.each(["embedded to PostgreSQL", "PostgreSQL to embedded"])(
+    "is complete although others change the store meanwhile, and the next copy brings their changes: %s",
+    async (direction) => {
+      const [from, to] = direction.startsWith("embedded") ? [embedded, postgres] : [postgres, embedded];
+      await from.add({ name: "a.md", content: "one" });
+      const original = from.history.bind(from);
+      const changing = vi.spyOn(from, "history").mockImplementationOnce(async () => {
+        await from.add({ name: "a.md", content: "two" });
+        return await original();
+      });
+      await copyStore(from, to);
+      expect(changing).toHaveBeenCalledTimes(1);
+      expect(await to.get({ path: "a.md", includeContent: true })).toMatchObject({ content: "one" });
+      await copyStore(from, to);
+      expect(await to.get({ path: "a.md", includeContent: true })).toMatchObject({ content: "two" });
     },
   );
 

@@ -106,6 +106,7 @@ export {
 export {
   type CopyResult,
   copyStore,
+  type PlacedState,
   type Replay,
   type TransferDocument,
   type TransferEvent,

@@ -52,7 +52,7 @@ import type { RpcOptions } from "./engine/threads/rpc.js";
 import type { ThreadPool } from "./engine/threads/thread-pool.js";
 import type { GrepCallOptions } from "./grep/index.js";
 import { StoreGrep } from "./grep/store-grep.js";
-import type { Replay, TransferEvent, TransferState, TransferStore } from "./maintenance/copy-store.js";
+import type { PlacedState, Replay, TransferEvent, TransferState, TransferStore } from "./maintenance/copy-store.js";
 import { Embedding, type QueryVector } from "./search/embedding.js";
 import { ClientSessions } from "./sessions/client-sessions.js";
 import type { StoreHandlers } from "./store-thread.js";
@@ -352,7 +352,7 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
   }
 
   /** Returns what the store has besides its history, for a copy. */
-  async transferState(): Promise<TransferState> {
+  async transferState(): Promise<PlacedState> {
     return await this.#engine.pool.reader.transferState(undefined as never);
   }
 

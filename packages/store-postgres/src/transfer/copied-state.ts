@@ -1,13 +1,13 @@
 // What a copy takes besides the history: the times and attributes of documents, sessions with their pins, and contents
 // without a document.
-import type { TransferDocument, TransferState } from "@trunkline/store/parts";
+import type { PlacedState, TransferDocument, TransferState } from "@trunkline/store/parts";
 import { type Attributes, addTags, attributesOf, removeTags, setMetadata } from "../contents/attributes.js";
-import { ensureCollection, lockHistory, takeSeqs } from "../contents/document-history.js";
+import { currentSeq, ensureCollection, lockHistory, takeSeqs } from "../contents/document-history.js";
 import { hexOf } from "../contents/pg-contents.js";
 import type { Database, Sql } from "../database/sql.js";
 import { refreshEntries, type WordCounts } from "../search/entry-writes.js";
 
-export async function stateOfStore(database: Database): Promise<TransferState> {
+export async function stateOfStore(database: Database): Promise<PlacedState> {
   return await database.read({}, async (sql) => ({
     documents: await documentsIn(sql),
     sessions: await sessionsIn(sql),
@@ -15,6 +15,7 @@ export async function stateOfStore(database: Database): Promise<TransferState> {
     roots: await sql.rows<TransferState["roots"][number]>(
       "SELECT k.name AS collection, r.path, r.added FROM roots r JOIN collections k ON k.id = r.collection",
     ),
+    seq: await currentSeq(sql),
   }));
 }
 

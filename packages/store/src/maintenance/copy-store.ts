@@ -62,6 +62,11 @@ export interface TransferState {
   readonly roots: readonly { readonly collection: string; readonly path: string; readonly added: number }[];
 }
 
+/** The state of a store at a place in its history. */
+export interface PlacedState extends TransferState {
+  readonly seq: number;
+}
+
 /** A store that can be copied, and into which one can be copied. */
 export interface TransferStore {
   readonly id: string;
@@ -74,7 +79,7 @@ export interface TransferStore {
   replayed(from: string): Promise<number>;
   /** Replays events whose contents are stored already. Durable when it resolves. */
   replay(replay: Replay): Promise<void>;
-  transferState(): Promise<TransferState>;
+  transferState(): Promise<PlacedState>;
   /** Takes over a state whose documents and contents are stored already. */
   takeState(state: TransferState): Promise<void>;
 }
@@ -105,9 +110,10 @@ export async function copyStore(
 ): Promise<CopyResult> {
   if (from.id === to.id) throw new TrunklineError("INVALID_ARGUMENT", "Both are the same store.");
   const { signal, onProgress } = options;
-  // The state first: all that it mentions is then in the history and among the contents.
-  const state = await from.transferState();
-  const events = await from.history();
+  // The state first: all that it mentions is then in the history and among the contents. Others may change the store
+  // meanwhile; what they do is left to the next copy.
+  const { seq: last, ...state } = await from.transferState();
+  const events = (await from.history()).filter(({ seq }) => seq <= last);
   const reached = await to.replayed(from.id);
   const left = await eventsLeft(events, reached, to);
   const hashes = hashesOf(events, state);

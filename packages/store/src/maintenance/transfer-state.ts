@@ -3,6 +3,7 @@
 import { bytesOf, hexOf } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import {
+  currentSeq,
   type DocumentRow,
   ensureCollection,
   metadataOf,
@@ -14,10 +15,10 @@ import {
 } from "../engine/sqlite/documents.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
-import type { TransferDocument, TransferState } from "./copy-store.js";
+import type { PlacedState, TransferDocument, TransferState } from "./copy-store.js";
 
-export function readState({ truth }: ReadEnvironment): TransferState {
-  return truth.reading(() => stateIn(truth));
+export function readState({ truth }: ReadEnvironment): PlacedState {
+  return truth.reading(() => ({ ...stateIn(truth), seq: currentSeq(truth) }));
 }
 
 export function stateIn(truth: Db): TransferState {
