@@ -35,6 +35,8 @@ interface Asked {
 
 interface Served {
   readonly sender: string;
+  /** The run of the gateway that asked, as it was seen first. */
+  run: string | undefined;
   readonly controller: AbortController;
   /** Resolves when the answer has been sent, or never will be. */
   readonly ended: Promise<void>;
@@ -157,9 +159,11 @@ export class Exchanges {
         const state = states.get(to);
         if (state === undefined || state.isGone || state.run !== run) settle({ kind: "gone" });
       }
-      for (const { sender, controller } of this.#served.values()) {
-        const state = states.get(sender);
-        if (state === undefined || state.isGone) controller.abort(cancelled());
+      for (const served of this.#served.values()) {
+        const state = states.get(served.sender);
+        served.run ??= state?.run;
+        // Another run with the same name waits for nothing.
+        if (state === undefined || state.isGone || state.run !== served.run) served.controller.abort(cancelled());
       }
     } catch (error) {
       if (performance.now() - this.#lastLook < PATIENCE_MS || !(error instanceof TrunklineError)) return;
@@ -209,7 +213,7 @@ export class Exchanges {
       this.#served.delete(key);
       this.#rest();
     });
-    this.#served.set(key, { sender: message.sender, controller, ended });
+    this.#served.set(key, { sender: message.sender, run: undefined, controller, ended });
     this.#watch();
   }
 
