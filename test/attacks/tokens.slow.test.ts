@@ -68,7 +68,7 @@ describe("serve --http", () => {
     // Says where to look, but not which folders this machine has.
     const refusal = await (await post(url, ping)).text();
     expect(refusal).toContain("the file `token`");
-    expect(refusal).not.toContain(place.home);
+    expect(refusal).not.toContain(homeOf(at));
     expect(await statusWith(url, token)).toBe(200);
   });
 
