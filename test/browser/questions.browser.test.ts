@@ -102,7 +102,7 @@ describe.skipIf(browserPath === undefined)("the page Questions", () => {
     await one.getByRole("button", { name: "Decline" }).click();
     expect(JSON.parse((await calling).result.content[0].text)).toEqual({ tag: "v1", answer: { action: "decline" } });
     await two.getByRole("button", { name: "Cancel" }).click();
-    await two.getByText("This question no longer waits").waitFor();
+    await two.getByText("This question is no longer open").waitFor();
     expect(stage.faults).toEqual([]);
   });
 
