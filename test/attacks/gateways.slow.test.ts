@@ -59,7 +59,7 @@ describe.skipIf(binaries === undefined)("several gateways on one store", () => {
     expect((await ask("get", "ada")).result).toMatchObject({ status: "cancelled" });
   });
 
-  it("treat a state that no gateway made like an unknown one, and ask nobody", async () => {
+  it("treat a state that no gateway made like an unknown one, without asking other gateways", async () => {
     const [a, b] = await Promise.all([start("a"), start("b")]);
     const { requestState } = (await callModern(a.url, "ask", {}, as("ada"))).last.result;
     const states: readonly unknown[] = [
@@ -123,7 +123,7 @@ describe.skipIf(binaries === undefined)("several gateways on one store", () => {
     expect(parts).toEqual(["part"]);
   });
 
-  it("answer a legacy session of another gateway like an unknown one, whoever asks", async () => {
+  it("answer a legacy session of another gateway like an unknown one, for every principal", async () => {
     const [a, b] = await Promise.all([start("a"), start("b")]);
     const open = await fetch(a.url, {
       method: "POST",

@@ -1,5 +1,5 @@
-// The words of an entry as bytes, as threads send them and as they wait in `keyword_recent`. Whoever adds a document only
-// appends bytes; a gateway that searches or merges takes them apart. Pure.
+// The words of an entry as bytes, as threads send them and as they wait in `keyword_recent`. Adding a document only appends
+// bytes; a gateway that searches or merges takes them apart. Pure.
 
 /** The words of a piece of text, or of what belongs to it. Sections of the same piece are added up. */
 export interface Section {
