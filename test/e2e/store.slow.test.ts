@@ -287,6 +287,7 @@ describe.concurrent("invalid usage", () => {
     [["restore", "default"], 2, /--to/],
     [["verify", "--store", "nowhere"], 1, /There is no store in \S+nowhere/],
     [["list", "--store", "nowhere"], 1, /There is no store in \S+nowhere/],
+    [["list", "--store", "docs"], 1, /There is no store in \S+docs/],
     [["copy", "nowhere", "copied"], 1, /There is no store in \S+nowhere/],
     [["copy", "docs", "copied"], 1, /There is no store in \S+docs/],
     [["import", "docs/guide.md"], 2, /not an export/],

@@ -6,21 +6,14 @@ import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Abilities, Channel, Hub, HubOptions, LoadedConfig, SignIn } from "@trunkline/client";
 import type { ConfigMemory, LoadConfigOptions, TypedServer } from "@trunkline/client/config";
-import {
-  type ContentStore,
-  type Embedder,
-  isFolderSync,
-  messageOf,
-  randomGatewayName,
-  TrunklineError,
-} from "@trunkline/core";
+import { type ContentStore, type Embedder, messageOf, randomGatewayName, TrunklineError } from "@trunkline/core";
 import type { Backends, Exchange, Service } from "@trunkline/server";
 import type { AnyStore } from "@trunkline/store";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import { meaningOf } from "../terminal/palette.js";
 import type { ExchangeOptions, OpenedService, ServiceSettings } from "./app-service.js";
 import { configProblems, reportOnUse } from "./config-problems.js";
-import { type GuardedPlaces, guardedPlaces, isProjectStore, namedAddress, storeFolder } from "./folders.js";
+import { type GuardedPlaces, guardedPlaces, hasStore, isProjectStore, namedAddress, storeFolder } from "./folders.js";
 import type { LateGateway } from "./late-gateway.js";
 import type { LiveConfig } from "./live-config.js";
 import type { StoreApproval } from "./project-store.js";
@@ -454,8 +447,8 @@ export class App implements AsyncDisposable {
     const address = await this.storeAddress();
     if (address !== undefined) return await this.#openAddress(address);
     const path = this.storeFolder;
-    // A read-only command that names a missing store is a typo.
-    if ((mustExist || (reading && named !== undefined)) && !isFolderSync(path)) {
+    // A command that only reads and names a folder without a store is a typo.
+    if ((mustExist || (reading && named !== undefined)) && !hasStore(path)) {
       throw new TrunklineError("NOT_FOUND", `There is no store in ${path}.`, {
         hint: "Name another one with --store, or create one: trunkline store add <path>",
       });

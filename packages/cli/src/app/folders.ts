@@ -29,6 +29,11 @@ export function isProjectStore({ cwd, env, home }: World, given: string | undefi
   return given === undefined && !env.TRUNKLINE_STORE && projectStore(cwd, home) !== undefined;
 }
 
+/** Whether a store was created in a folder. Opening one that has none creates it, which a command that only reads must not. */
+export function hasStore(folder: string): boolean {
+  return isThere(join(folder, "content.sqlite"));
+}
+
 /** Finds the project's store the same way as its configuration: here and above, up to the git root. */
 export function projectStore(cwd: string, home: string): string | undefined {
   return projectFolder(cwd, home, "store");

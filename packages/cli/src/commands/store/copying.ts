@@ -1,10 +1,10 @@
 // Stores in a database: `init` creates one, `copy` moves a store between engines.
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { printable, TrunklineError } from "@trunkline/core";
 import { type AnyStore, copyStore } from "@trunkline/store";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
+import { hasStore } from "../../app/folders.js";
 import type { SecretRules } from "../../app/secret-behind.js";
 import { isStoreAddress } from "../../app/store-address.js";
 import { loginOf, openNamedStore } from "../../app/team-store.js";
@@ -51,7 +51,7 @@ function rulesOf(context: CommandContext): SecretRules {
 function requireStore({ cwd }: CommandContext, from: string): void {
   if (isStoreAddress(from)) return;
   const folder = resolve(cwd, from);
-  if (existsSync(join(folder, "content.sqlite"))) return;
+  if (hasStore(folder)) return;
   throw new TrunklineError("NOT_FOUND", `There is no store in ${printable(folder)}.`, {
     hint: "Give the folder of a store; `trunkline store status` shows where yours is. To store the files of a folder: trunkline store add <path>",
   });
