@@ -2,9 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { silentLogger } from "@trunkline/core";
+import type { AnyStore } from "@trunkline/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openApp } from "../src/app/app.js";
+import { WarmParts } from "../src/commands/broker/warm-parts.js";
 import { createContext } from "../src/terminal/context.js";
+import type { StoreKey } from "../src/terminal/shared-parts.js";
 
 let base: string;
 beforeEach(() => {
@@ -55,4 +59,25 @@ describe("an App", () => {
     await store.add({ path: context.userHome });
     expect(await store.list({})).toMatchObject({ total: 1, documents: [{ path: join(context.userHome, "note.md") }] });
   });
+
+  it("tells a broker which database its store is in, without the password", async () => {
+    const parts = new UnreachableStores(silentLogger);
+    await using app = openApp(
+      { ...contextIn(base), shared: parts },
+      { store: "postgres://ada:s3cret-word@db.example:5433/notes", embed: false },
+    );
+    await expect(app.store()).rejects.toThrow("unreachable");
+    expect(parts.seen).toEqual(["db.example:5433/notes"]);
+  });
 });
+
+/** A broker's parts, whose stores cannot be opened; notes what the broker would show of them. */
+class UnreachableStores extends WarmParts {
+  seen: readonly string[] = [];
+
+  override store(key: StoreKey): Promise<AnyStore> {
+    const opening = super.store(key, () => Promise.reject(new Error("unreachable")));
+    this.seen = this.storePlaces;
+    return opening;
+  }
+}

@@ -488,7 +488,7 @@ export class App implements AsyncDisposable {
     const password = createHash("sha256")
       .update(login.password ?? "")
       .digest("hex");
-    const key = { folder: addressFolder(context.home, address), id, password };
+    const key = { folder: addressFolder(context.home, address), id, place: await this.storePlace(), password };
     const store = await shared.store(key, () => openLogin(context, login, options));
     return store.from(context.cwd, this.guardedPlaces);
   }

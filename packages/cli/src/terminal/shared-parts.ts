@@ -8,6 +8,8 @@ import type { AnyStore } from "@trunkline/store";
 export interface StoreKey {
   readonly folder: string;
   readonly id: string | undefined;
+  /** Where a store in a database is, to show; its folder is only for what stays on this machine. */
+  readonly place?: string;
   /** The digest of the password, for a store in a database. */
   readonly password?: string;
 }

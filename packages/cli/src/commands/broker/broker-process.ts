@@ -138,7 +138,7 @@ function currentStatus({ parts, ...facts }: CurrentFacts): BrokerStatus {
     ...facts,
     pid: process.pid,
     servers,
-    stores: parts.storeFolders,
+    stores: parts.storePlaces,
     memory: ownMemory(),
     serverMemory: memoryOfGroups(servers.flatMap(({ pid }) => pid ?? [])),
   });

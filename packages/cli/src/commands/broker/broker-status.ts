@@ -18,7 +18,7 @@ export interface BrokerStatus {
   readonly log: string;
   readonly clients: readonly ClientRow[];
   readonly servers: readonly ServerRow[];
-  /** The folders of open stores. */
+  /** The folders of open stores, or the addresses of their databases without passwords. */
   readonly stores: readonly string[];
   readonly saved: Saved;
 }

@@ -24,8 +24,10 @@ export class WarmParts implements SharedParts {
     this.connections = new ConnectionPool({ logger });
   }
 
-  get storeFolders(): readonly string[] {
-    return [...this.#stores.keys()].map((key) => (JSON.parse(key) as { folder: string }).folder);
+  /** Where the open stores are, to show. */
+  get storePlaces(): readonly string[] {
+    const keys = [...this.#stores.keys()].map((key) => JSON.parse(key) as StoreKey); // As written by `store`.
+    return keys.map(({ folder, place }) => place ?? folder);
   }
 
   store(key: StoreKey, open: () => Promise<AnyStore>): Promise<AnyStore> {
