@@ -25,6 +25,13 @@ describe("trunkline log", () => {
     expect(second.split(/ {2,}/).slice(2)).toEqual(["github.create_issue", "12.3 s", "3.5 kB", "error UPSTREAM"]);
   });
 
+  it("names the gateway of a call, if it has a name", async () => {
+    using place = new Place();
+    journal(place, 1, call("search", { gateway: "gateway-2" }));
+    expect((await place.run(["log"])).stdout).toMatch(/ok {2}at gateway-2\n$/);
+    expect(JSON.parse((await place.run(["log", "--format", "json"])).stdout)).toMatchObject({ gateway: "gateway-2" });
+  });
+
   it.each([
     [["--limit", "1"], ["d"]],
     [["-n", "0"], []],

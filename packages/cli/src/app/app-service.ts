@@ -221,6 +221,7 @@ function openRecords(app: App, countTokens: boolean): Records {
   const account = new FileTokenAccount({ folder, onProblem, directTools: tools });
   const team = new LineJournal({
     workspace,
+    gateway: app.gatewayName,
     onProblem: (error) => context.note(`Calls are not journalled in the store's database: ${messageOf(error)}`),
     lines: async () => {
       const lines = linesIn(await app.store());

@@ -118,6 +118,11 @@ export class App implements AsyncDisposable {
     return storeFolder(this.context, this.#options.store);
   }
 
+  /** The name that the user gave this process among the gateways on a store in a database. */
+  get gatewayName(): string | undefined {
+    return this.#options.gateway;
+  }
+
   /** Where the store is, to show: its folder, or the address of its database without a password. */
   async storePlace(): Promise<string> {
     const address = await this.storeAddress();

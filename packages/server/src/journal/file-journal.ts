@@ -49,7 +49,7 @@ export class FileJournal implements Journal, AsyncDisposable {
   record(call: CallRecord): void {
     if (this.#closed || this.#waitingBytes > MAX_WAITING_BYTES) return;
     if (this.#isFailing && performance.now() < this.#pausedUntilMs) return;
-    const line = lineOf(call, this.#options.workspace);
+    const line = lineOf(call, this.#options);
     this.#waiting.push(line);
     this.#waitingBytes += line.length;
     this.#schedule();

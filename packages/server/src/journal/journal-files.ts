@@ -87,7 +87,10 @@ const MAX_NAME_CHARS = 200;
  * Formats a call as a line, including the line break. Every call pays for it, so only the numbers are formatted anew: the
  * names are those of the call before, and so is the second.
  */
-export function lineOf(call: CallRecord, workspace: string | undefined = call.workspace): string {
+export function lineOf(
+  call: CallRecord,
+  { workspace = call.workspace, gateway = call.gateway }: Pick<CallRecord, "workspace" | "gateway">,
+): string {
   const { atMs, client, operation, durationMs, sizeBytes, outcome, code, principal, request, recording, asked } = call;
   const ms = Math.round(durationMs * 10) / 10;
   let end = code === undefined ? "" : `,"code":${quoted(code)}`;
@@ -96,6 +99,7 @@ export function lineOf(call: CallRecord, workspace: string | undefined = call.wo
   if (asked !== undefined) end += `,"asked":${JSON.stringify(cut(asked))}`;
   if (request !== undefined) end += `,"request":${JSON.stringify(cut(request))}`;
   if (recording !== undefined) end += `,"recording":${JSON.stringify(cut(recording))}`;
+  if (gateway !== undefined) end += `,"gateway":${quoted(gateway)}`;
   end += workspace === undefined ? "}\n" : `,"workspace":${quoted(workspace)}}\n`;
   return `{"at":"${timeOf(atMs)}","client":${quoted(client)},"op":${quoted(operation)},"ms":${ms},"bytes":${sizeBytes},"outcome":"${outcome}"${end}`;
 }
@@ -134,7 +138,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export function parseLine(line: string): CallRecord | undefined {
   const value = parseJson(line);
   if (!isRecord(value)) return undefined;
-  const { at, client, op, ms, bytes, outcome, code, principal, workspace, request, recording, asked } = value;
+  const { at, client, op, ms, bytes, outcome, code, principal, workspace, gateway, request, recording, asked } = value;
   const atMs = typeof at === "string" ? Date.parse(at) : Number.NaN;
   if (Number.isNaN(atMs) || typeof client !== "string" || typeof op !== "string") return undefined;
   if (typeof ms !== "number" || typeof bytes !== "number") return undefined;
@@ -143,6 +147,7 @@ export function parseLine(line: string): CallRecord | undefined {
   if (typeof code === "string") call.code = code;
   if (typeof principal === "string") call.principal = principal;
   if (typeof workspace === "string") call.workspace = workspace;
+  if (typeof gateway === "string") call.gateway = gateway;
   if (typeof request === "string") call.request = request;
   if (typeof recording === "string") call.recording = recording;
   if (typeof asked === "string") call.asked = asked;

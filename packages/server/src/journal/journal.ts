@@ -23,6 +23,8 @@ export interface CallRecord {
   readonly principal?: string | undefined;
   /** The workspace of the process that ran the call, as in `workspaceKey`. Absent in lines of earlier versions. */
   readonly workspace?: string | undefined;
+  /** The gateway that ran the call, if it has a name and others share its store. */
+  readonly gateway?: string | undefined;
   /** `search`, or `<server>.<tool>`; `unknown` if there is no such operation. */
   readonly operation: string;
   /** The name that a local client used for an unknown operation, if it looks like one. */

@@ -27,6 +27,8 @@ export interface LineJournalOptions {
   readonly lines: () => Promise<JournalLines>;
   /** The workspace that the calls belong to, as in `workspaceKey`. */
   readonly workspace?: string | undefined;
+  /** The name of the gateway that writes. */
+  readonly gateway?: string | undefined;
   /** Called once when lines are dropped, and again only if a write has succeeded in between. */
   readonly onProblem?: ((error: unknown) => void) | undefined;
   /** How long lines may be buffered. Default 100 ms. */
@@ -59,7 +61,7 @@ export class LineJournal implements Journal, AsyncDisposable {
       this.#isSaid ||= this.#failure !== undefined;
       return;
     }
-    const line = lineOf(call, this.#options.workspace).slice(0, -1);
+    const line = lineOf(call, this.#options).slice(0, -1);
     this.#waiting.push(line);
     this.#waitingBytes += line.length;
     this.#schedule(this.#options.delayMs ?? 100);

@@ -33,7 +33,9 @@ const call = (operation: string, client = "one"): CallRecord => ({
 describe("the journal of several gateways", () => {
   it("is read by each of them: the last calls, pages, neighbours and days", async () => {
     const lines = new MemoryLines();
-    const [one, two] = [1, 2].map((n) => new LineJournal({ lines: async () => lines, workspace: `w${n}`, delayMs: 1 }));
+    const [one, two] = [1, 2].map(
+      (n) => new LineJournal({ lines: async () => lines, workspace: `w${n}`, gateway: `g${n}`, delayMs: 1 }),
+    );
     for (let n = 0; n < 5; n++) one?.record(call(`a.${n}`));
     await one?.close();
     for (let n = 0; n < 5; n++) two?.record(call(`b.${n}`, "two"));
@@ -41,10 +43,10 @@ describe("the journal of several gateways", () => {
     lines.lines.push({ id: 11, line: "not a call" });
     const reader = lineJournalReader(lines);
     const { calls } = await reader.last({ limit: 3, isWanted: ({ client }) => client === "one" });
-    expect(calls.map(({ operation, workspace }) => [operation, workspace])).toEqual([
-      ["a.2", "w1"],
-      ["a.3", "w1"],
-      ["a.4", "w1"],
+    expect(calls.map(({ operation, workspace, gateway }) => [operation, workspace, gateway])).toEqual([
+      ["a.2", "w1", "g1"],
+      ["a.3", "w1", "g1"],
+      ["a.4", "w1", "g1"],
     ]);
     const first = await reader.page({ limit: 6 });
     const second = await reader.page({ limit: 6, before: first.next });

@@ -60,7 +60,7 @@ function linePrinter({ io, palette, outPainted }: CommandContext): (call: CallRe
   const isNarrow = columns < WIDE_COLUMNS;
   const widths = isNarrow ? NARROW_WIDTHS : WIDTHS;
   let lastDay = "";
-  return ({ atMs, client, operation: known, asked, durationMs, sizeBytes, outcome, code }) => {
+  return ({ atMs, client, operation: known, asked, durationMs, sizeBytes, outcome, code, gateway }) => {
     const operation = asked === undefined ? known : `${known} (${asked})`;
     const { day, time } = timeOf(atMs);
     if (isNarrow && day !== lastDay) outPainted(palette.dim(day));
@@ -74,12 +74,13 @@ function linePrinter({ io, palette, outPainted }: CommandContext): (call: CallRe
       unbroken(durationOf(durationMs).padStart(widths.duration)),
       unbroken(shownBytes(sizeBytes).padStart(widths.size)),
       colour(unbroken(result)),
+      ...(gateway === undefined ? [] : [palette.dim(unbroken(`at ${printable(gateway)}`))]),
     ].join("  ");
     for (const each of wrap(line, { columns, hang: "          " })) outPainted(each);
   };
 }
 
-function jsonOf({ atMs, client, operation, asked, durationMs, sizeBytes, outcome, code }: CallRecord): string {
+function jsonOf({ atMs, client, operation, asked, durationMs, sizeBytes, outcome, code, gateway }: CallRecord): string {
   return printableJson({
     time: new Date(atMs).toISOString(),
     client,
@@ -89,6 +90,7 @@ function jsonOf({ atMs, client, operation, asked, durationMs, sizeBytes, outcome
     size_bytes: sizeBytes,
     outcome,
     ...(code === undefined ? {} : { code }),
+    ...(gateway === undefined ? {} : { gateway }),
   });
 }
 
