@@ -99,4 +99,14 @@ describe("stats on what agents saw", () => {
     expect(saved_direct).toBe(direct.per_list - tokens);
     expect(saved_composite).toBe(composite + 300 - tokens);
   });
+
+  it("compares with nothing while no server has listed its tools", async () => {
+    using place = new Place();
+    const served = await ServedStdio.start(place);
+    await served.request("tools/list");
+    await served.end();
+    const { stdout } = await place.run(["stats"]);
+    expect(stdout).toContain("No server has listed its tools yet, so there is nothing to compare with.");
+    expect(stdout).not.toContain("with all 0");
+  });
 });

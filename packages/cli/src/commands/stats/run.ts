@@ -39,12 +39,14 @@ function* describe(report: TokenReport): Generator<string> {
       row("together", today.total, all.total),
       ["", "", ""],
       row("sent tool lists", today.lists, all.lists),
-      row(`the same lists with all ${direct.tools} upstream tools`, direct.today, direct.all),
+      ...(direct.tools === 0
+        ? []
+        : [row(`the same lists with all ${direct.tools} tools of your servers`, direct.today, direct.all)]),
     ],
     { right: [1, 2] },
   );
-  if (direct.tools === 0) yield "No upstream server has listed its tools yet, so there is nothing to compare with.";
-  else yield `One list of all upstream tools is ${shown(direct.per_list)} tokens (o200k_base).`;
+  if (direct.tools === 0) yield "No server has listed its tools yet, so there is nothing to compare with.";
+  else yield `One list of all these tools is ${shown(direct.per_list)} tokens (o200k_base).`;
   yield* describeSurfaces(report);
 }
 
