@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { journalFolder } from "../../packages/server/src/journal/index.js";
+import { serverPath } from "../servers/start.js";
 import { outcomeOf, Place, seen } from "./command.js";
 
 const call = (op: string, more: object = {}) =>
@@ -23,6 +24,25 @@ describe("trunkline log", () => {
     const [first = "", second = ""] = stdout.split("\n");
     expect(first.split(/ {2,}/)).toEqual(["2026-11-15 06:30:00", "editor 1.2", "search", "12 ms", "3.5 kB", "ok"]);
     expect(second.split(/ {2,}/).slice(2)).toEqual(["github.create_issue", "12.3 s", "3.5 kB", "error UPSTREAM"]);
+  });
+
+  it("shows what was called at a terminal, and how it ended", async () => {
+    using place = new Place();
+    const hello = { command: process.execPath, args: [serverPath("hello")] };
+    place.write("servers.json", { mcpServers: { hello } });
+    const call = (...args: string[]) => place.run(["--mcp", "servers.json", "call", ...args]);
+    expect(await call("hello.hello", "name=s3cret")).toMatchObject({ code: 0 });
+    expect(await call("hello.repeat", "--input", '{"text":"x","count":"many"}')).toMatchObject({ code: 1 });
+    const { stdout } = await place.run(["log", "--format", "json"]);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { client: "trunkline", operation: "hello.hello", outcome: "ok" },
+      { client: "trunkline", operation: "hello.repeat", outcome: "error", code: "UPSTREAM" },
+    ]);
+    expect(stdout).not.toContain("s3cret");
   });
 
   it("names the gateway of a call, if it has a name", async () => {

@@ -6,7 +6,7 @@ export { CallDays, type ClientDay } from "./call-days.js";
 export { CallMetrics, type Metric, prometheusText, type Sample } from "./call-metrics.js";
 export { FileJournal, type FileJournalOptions } from "./file-journal.js";
 export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal.js";
-export { isDefinitionNews } from "./journal.js";
+export { CallLog, isDefinitionNews } from "./journal.js";
 export { journalFolder, workspaceKey } from "./journal-files.js";
 export { type JournalPage, type ReadPageOptions, readAround, readPage } from "./journal-pages.js";
 export { fileJournalReader, type JournalReader } from "./journal-reader.js";

@@ -61,11 +61,12 @@ export async function call(context: CommandContext, options: CallOptions): Promi
   const unlisted = unlistedArguments(args, tool.inputSchema);
   if (unlisted !== undefined) context.note(unlisted);
   requireArguments(typed === undefined ? dottedName(tool) : tool.tool, args, tool.inputSchema);
-  const result = await hub
-    .call(tool, args, { signal, ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }) })
-    .catch((error: unknown) => {
-      throw isAtTerminal(context) ? error : withAskingHint(error);
-    });
+  const { journalled } = await import("../../app/journalled-call.js");
+  const result = await journalled(app, dottedName(tool), () =>
+    hub.call(tool, args, { signal, ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }) }),
+  ).catch((error: unknown) => {
+    throw isAtTerminal(context) ? error : withAskingHint(error);
+  });
   app.clearProgress();
   const readable = readableResult(result.raw);
   const { output } = options;

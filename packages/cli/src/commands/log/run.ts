@@ -50,7 +50,7 @@ function filterOf({ client, operation, failed }: LogOptions): (call: CallRecord)
 
 function nothingText(folder: string, { client, operation, failed }: LogOptions): string {
   return client === undefined && operation === undefined && !failed
-    ? `No call has been recorded in ${folder} yet. \`trunkline serve\` records each one.`
+    ? `No call has been recorded in ${folder} yet.`
     : "No matching call has been recorded.";
 }
 
