@@ -13,7 +13,7 @@ describe.skipIf(browserPath === undefined)("the page Questions", () => {
   it("answers a server's form for a legacy client, whose own question is withdrawn", async () => {
     await using stage = new ConsoleStage({ servers: { asking: testServer("asking") } });
     const page = await stage.open("questions");
-    await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+    await page.getByRole("heading", { name: "Nothing is waiting for you" }).waitFor();
     await using client = await AskedClient.start(stage, "legacy", "cursor");
     const calling = client.call("mcp__asking__ask_form", {
       question: "Which \u202Esize\u001B[31m <b>do</b> you want?",
@@ -31,7 +31,7 @@ describe.skipIf(browserPath === undefined)("the page Questions", () => {
       action: "accept",
       content: { name: "Ada", size: "medium", agreed: false, colours: ["green"] },
     });
-    await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+    await page.getByRole("heading", { name: "Nothing is waiting for you" }).waitFor();
     const [asked] = client.received.filter(({ method }) => method === "elicitation/create");
     await expect
       .poll(() => client.received.find(({ method }) => method === "notifications/cancelled")?.params?.requestId)
@@ -86,7 +86,7 @@ describe.skipIf(browserPath === undefined)("the page Questions", () => {
     const asked = client.received.findLast(({ method }) => method === "elicitation/create");
     client.answer(asked?.id, { action: "decline" });
     await third;
-    await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+    await page.getByRole("heading", { name: "Nothing is waiting for you" }).waitFor();
     expect(stage.faults).toEqual([]);
   });
 
@@ -131,7 +131,7 @@ describe.skipIf(browserPath === undefined)("the page Questions", () => {
     await page.reload();
     await card.getByText("hello.js").waitFor();
     await card.getByRole("button", { name: "Approve" }).click();
-    await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+    await page.getByRole("heading", { name: "Nothing is waiting for you" }).waitFor();
     const trusted = readFileSync(join(stage.home, "trust.json"), "utf8");
     expect(trusted).toContain(join(".trunkline", "mcp.json"));
     await using client = await AskedClient.start(stage, "legacy", "cursor");
@@ -158,7 +158,7 @@ describe.skipIf(browserPath === undefined)("the page Questions", () => {
     } finally {
       await terminal.close();
     }
-    await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+    await page.getByRole("heading", { name: "Nothing is waiting for you" }).waitFor();
     expect(stage.faults).toEqual([]);
   });
 
@@ -183,7 +183,7 @@ describe.skipIf(browserPath === undefined)("the page Questions", () => {
     await card.getByText("it now says that it only reads").waitFor();
     expect(await card.locator(".diff .added").innerText()).toContain("readOnlyHint");
     await card.getByRole("button", { name: "Approve this definition" }).click();
-    await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+    await page.getByRole("heading", { name: "Nothing is waiting for you" }).waitFor();
     expect(await stage.run("tools", "--changes", "--json")).toContain('"held": []');
     expect((await client.call("mcp__bank__pay")).result).toMatchObject({ content: [{ text: "called pay" }] });
     expect(stage.faults).toEqual([]);
@@ -209,7 +209,7 @@ describe.skipIf(browserPath === undefined)("the page Questions", () => {
     await popup.waitForURL(`${origin}/test/counts`);
     expect(await popup.evaluate("window.opener")).toBeNull();
     await card.getByRole("button", { name: "Not now" }).click();
-    await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+    await page.getByRole("heading", { name: "Nothing is waiting for you" }).waitFor();
     expect(stage.faults).toEqual([]);
   });
 });

@@ -134,7 +134,7 @@ describe.skipIf(browserPath === undefined)("the page Servers", () => {
 
     await button(tab, "Import");
     await window.getByLabel("hello").check();
-    await window.getByText("Goes to").first().click();
+    await window.getByText("Will be saved in").first().click();
     expect(await tab.content()).not.toContain("very-secret-value");
     await button(tab, "Import 1 server");
     await expectState(tab, "hello", "Not connected");

@@ -77,7 +77,7 @@ describe.skipIf(browserPath === undefined)("the page Traffic", () => {
     await expect.poll(() => shown("failed")).toEqual(["get"]);
     await expect.poll(() => shown("HELLO ok")).toEqual(["hello.hello"]);
     await filter.fill(">1MB");
-    await page.getByRole("heading", { name: "No call fits the filter" }).waitFor();
+    await page.getByRole("heading", { name: "No call matches the filter" }).waitFor();
     await page.getByRole("button", { name: "Show all calls" }).click();
     await expect.poll(() => rows(page).count()).toBe(3);
     await page.getByRole("button", { name: /^Filter help/ }).click();

@@ -183,7 +183,7 @@ function SideFoot({ overview, onKeys }: { readonly overview: Overview | undefine
         </div>
       )}
       {overview !== undefined && overview.saved.processes > 0 && (
-        <div title="For every further client that called a shared server, one more process would run">
+        <div title="Without sharing, each further client that called a server would run its own process">
           saves {counted(overview.saved.processes, "process").replace("processs", "processes")}
           {overview.saved.memoryBytes !== undefined && `, ${shownBytes(overview.saved.memoryBytes)}`}
         </div>
@@ -254,8 +254,8 @@ function Lost() {
     <div class="banner" role="status">
       <Dot tone="warn" beating />
       <span>
-        Trunkline does not answer. This page comes back by itself when it does. If no window uses it at the moment,
-        start it with <code>trunkline console</code>.
+        Trunkline does not answer. This page reconnects when it does. If no window is using Trunkline, start it with{" "}
+        <code>trunkline console</code>.
       </span>
       <Button small onClick={() => live.retry()}>
         Try now

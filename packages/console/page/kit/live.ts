@@ -44,7 +44,7 @@ export async function ask<Name extends RequestName>(
   }
   if (response.status === 401) {
     live.signOut();
-    throw new SignedOutError("The console does not know this tab any more.");
+    throw new SignedOutError("The console no longer accepts this tab's token.");
   }
   const body: unknown = await response.json();
   if (!response.ok) throw new RequestError((body as ApiError).error);
@@ -157,7 +157,7 @@ class Live {
         body: "{}",
         signal: stream.signal,
       });
-      if (response.status === 401) throw new SignedOutError("The console does not know this tab any more.");
+      if (response.status === 401) throw new SignedOutError("The console no longer accepts this tab's token.");
       if (!response.ok || response.body === null) throw new Error(`Status ${response.status}`);
       let rest = "";
       const text = response.body.pipeThrough(new TextDecoderStream());

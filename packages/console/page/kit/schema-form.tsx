@@ -70,7 +70,9 @@ export function SchemaForm(props: SchemaFormProps) {
     const shown = draftOf(fields ?? [], value, false);
     // Switching must not change the value.
     if (!isSame(enteredIn(fields ?? [], shown).value, value))
-      return setMistakes({ [PLAIN_JSON]: "The form cannot show this value: it has fields or types of its own." });
+      return setMistakes({
+        [PLAIN_JSON]: "The form cannot show this value: it has fields or types that the form does not have.",
+      });
     setDraft(shown);
     setText(undefined);
     setMistakes({});

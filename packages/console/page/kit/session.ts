@@ -50,7 +50,7 @@ export async function checkConsole(): Promise<void> {
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ id, nonce }),
   });
-  if (response.status === 401) throw new SignedOutError("The console does not know this tab any more.");
+  if (response.status === 401) throw new SignedOutError("The console no longer accepts this tab's token.");
   if (!response.ok) throw new Error(`The console answered with status ${response.status}.`);
   const { proof } = (await response.json()) as { proof: string };
   const text = new TextEncoder();

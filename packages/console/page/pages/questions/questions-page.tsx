@@ -35,10 +35,10 @@ export function QuestionsPage(_props: PageProps) {
         {rows === undefined ? (
           error === undefined && <Loading />
         ) : rows.length === 0 ? (
-          <Empty icon="check" title="Nothing waits for you">
+          <Empty icon="check" title="Nothing is waiting for you">
             <p>
-              Questions of servers, approvals, sign-ins, untrusted projects and changed definitions appear here by
-              themselves.
+              Questions from servers, approvals, sign-ins, projects that you have not approved and changed definitions
+              appear here when there are any.
             </p>
           </Empty>
         ) : (
@@ -54,7 +54,7 @@ export function QuestionsPage(_props: PageProps) {
 }
 
 function aboutOf(count: number): string {
-  return count === 0 ? "nothing waits for you" : `${count} waiting for you`;
+  return count === 0 ? "nothing is waiting for you" : `${count} waiting for you`;
 }
 
 function useNow(): number {

@@ -123,8 +123,8 @@ export function AddServer(props: {
           />
           <div class="help">
             {form.scope === "user"
-              ? "Goes to your own settings."
-              : "Goes to the project’s .trunkline/mcp.json, which others who use the project get, too."}
+              ? "Saved in your own settings."
+              : "Saved in the project’s .trunkline/mcp.json, which everyone in the project shares."}
           </div>
         </div>
         {error !== undefined && <ErrorNotice error={error} />}

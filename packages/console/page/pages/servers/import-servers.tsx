@@ -94,7 +94,7 @@ function Item(props: { readonly row: ImportRow; readonly isChosen: boolean; read
       </label>
       {row.entry !== undefined && row.canImport && (
         <details>
-          <summary>Goes to {visible(row.goesTo ?? "")}</summary>
+          <summary>Will be saved in {visible(row.goesTo ?? "")}</summary>
           <Code class="server-entry" text={row.entry} />
           {row.notes.map((note) => (
             <Notice key={note} tone="warn">

@@ -51,8 +51,8 @@ export function ServerDetails({ server, workspace, wantsSignIn, onClose }: Detai
       </div>
       {state === "connected" && usedBy.length > 1 && (
         <p class="server-note dim">
-          It is shared: Restart and Stop concern all {shownCount(usedBy.length)} programs that use it, and end their
-          calls in flight.
+          {shownCount(usedBy.length)} programs share it. Restart and Stop affect all of them and end their running
+          calls.
         </p>
       )}
       {problem !== undefined && state !== "disabled" && <Problem server={server} />}
@@ -93,7 +93,7 @@ export function ServerDetails({ server, workspace, wantsSignIn, onClose }: Detai
         <section class="section">
           <h3>stderr</h3>
           {stderr.length === 0 ? (
-            <p class="dim">It has written nothing.</p>
+            <p class="dim">It has not written anything.</p>
           ) : (
             <Code class="server-stderr" text={stderr.join("\n")} />
           )}
@@ -138,7 +138,8 @@ function SignIn(props: {
   const [page, setPage] = useState<{ readonly url: string; readonly host: string }>();
   const begin = async () => {
     const { url, host } = await ask("servers/sign-in", { workspace, server });
-    if (!isWebPage(url)) throw new Error(`The sign-in page of ${server} has an address that is not opened from here.`);
+    if (!isWebPage(url))
+      throw new Error(`The sign-in page of ${server} has an address that cannot be opened from here.`);
     setPage({ url, host });
   };
   useEffect(() => {
@@ -158,7 +159,7 @@ function SignIn(props: {
   return (
     <div class="server-sign-in" role="status">
       <Notice tone="info">
-        Sign in at <strong>{visible(page.host)}</strong>. Go on only if you know this site. Trunkline waits until you
+        Sign in at <strong>{visible(page.host)}</strong>. Continue only if you know this site. Trunkline waits until you
         are done.
         <div class="buttons left">
           <a class="button primary" href={page.url} target="_blank" rel="noopener noreferrer">
@@ -225,6 +226,6 @@ function factsOf(server: ServerRow): (readonly [string, ComponentChildren])[] {
 
 const SHARES: Readonly<Record<string, string>> = {
   workspace: "by all programs in this folder",
-  user: "by all programs that have it configured in the same way",
+  user: "by all programs with the same configuration of it",
   client: "no: each program has its own",
 };

@@ -140,7 +140,7 @@ const SCOPES: Readonly<Record<string, string>> = {
 
 function Files({ report: { files }, workspace }: ReportProps) {
   return (
-    <Section title="Files" about="Strongest first: what a file says counts more than what the files below it say.">
+    <Section title="Files" about="Highest priority first: a file overrides the files below it.">
       <Table heads={["File", "Belongs to", "State", "Actions"]}>
         {files.map((file) => (
           <tr key={file.path}>
@@ -261,9 +261,9 @@ function Paths({ report: { paths } }: { readonly report: SettingsReport }) {
 }
 
 const KINDS: Readonly<Record<SettingsReport["approvals"][number]["kind"], string>> = {
-  files: "may run what it says",
+  files: "its servers may run",
   workspace: "your servers may run in it",
-  store: "its store is opened",
+  store: "its store may be used",
 };
 
 function Approvals({ report: { approvals }, workspace }: ReportProps) {

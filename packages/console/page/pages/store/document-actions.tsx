@@ -114,7 +114,7 @@ export function PinButton({ workspace, hash }: { readonly workspace: string; rea
       await inSession(session);
     }
     keep({ session, hashes: [...hashes, hash] });
-    showToast("Pinned. gc keeps this content, also if the document is deleted.");
+    showToast("Pinned. gc keeps this content, even if the document is deleted.");
   };
   const unpin = async () => {
     const { session, hashes } = pins;

@@ -99,7 +99,7 @@ function Document(props: DetailsProps & { readonly document: StoredDocument }) {
         </Notice>
       )}
       {document.state === "removed" && (
-        <Notice>The file of this document is gone. The store keeps what it last contained.</Notice>
+        <Notice>The file of this document was removed. The store still has its last content.</Notice>
       )}
       <div class="document-bar">
         <PinButton key={document.hash} workspace={workspace} hash={document.hash} />
@@ -284,7 +284,7 @@ function IndexFacts({ workspace, path, collection, document }: IndexProps) {
       <section class="section">
         <h3>Defines</h3>
         {defined.length === 0 && (
-          <p class="dim">{graph.isLoading ? "…" : "The graph knows no definitions in this document."}</p>
+          <p class="dim">{graph.isLoading ? "…" : "The graph has no definitions for this document."}</p>
         )}
         <ul class="symbols">
           {defined.map(({ node, line }) => (

@@ -26,7 +26,7 @@ export function DocumentVersions(props: VersionsProps) {
   const newest = versions[0];
   const to = versions.find(({ version }) => version === props.to) ?? newest;
   const from = versions.find(({ version }) => version === props.from) ?? versions[1];
-  if (to === undefined || newest === undefined) return <Notice>This content belongs to no document.</Notice>;
+  if (to === undefined || newest === undefined) return <Notice>No document has this content.</Notice>;
   return (
     <>
       <table class="table versions">

@@ -73,7 +73,7 @@ export function FoundDocuments(props: FoundProps) {
                   <strong>{visible(baseName(path))}</strong>{" "}
                   {title !== "" && title !== baseName(path) && <span class="dim">{visible(title.slice(0, 200))}</span>}
                 </span>
-                <span class="dim number grow" title="How well it fits">
+                <span class="dim number grow" title="How well it matches">
                   {score.toFixed(2)}
                 </span>
               </div>

@@ -66,8 +66,8 @@ export function ToolsPage({ workspace, overview, place }: PageProps) {
               connecting={all.data.connecting}
             />
             {tools.length === 0 ? (
-              <Empty icon="search" title="No tool fits">
-                <p>Say it in other words{server === undefined ? "" : ", or look at all servers"}.</p>
+              <Empty icon="search" title="No tool matches">
+                <p>Try other words{server === undefined ? "" : ", or look at all servers"}.</p>
               </Empty>
             ) : (
               <Rows

@@ -51,7 +51,7 @@ export function CallDetailsPane(props: {
       <Facts
         rows={[
           ["Client", visible(call.client)],
-          ["Began", callTime(call.atMs, true)],
+          ["Started", callTime(call.atMs, true)],
           ["Took", shownMs(call.durationMs)],
           ["Result", `${shownBytes(call.sizeBytes)}, about ${counted(estimatedTokens(call.sizeBytes), "token")}`],
           ["Error code", call.code === undefined ? undefined : <code>{visible(call.code)}</code>],
@@ -136,7 +136,7 @@ function Recorded(props: { readonly workspace: string; readonly details: CallDet
         <div class="section">
           <Notice>
             Arguments and result were not recorded.{" "}
-            {isRecording ? "Calls from now on are." : "Turn on Record to keep those of the next calls, in memory."}
+            {isRecording ? "Those of new calls are." : "Turn on Record to keep those of new calls, in memory."}
           </Notice>
         </div>
       )}

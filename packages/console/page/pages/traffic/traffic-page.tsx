@@ -223,7 +223,7 @@ function NothingFound({ feed, onClear }: { readonly feed: CallFeed; readonly onC
   if (feed.isLoading) return <Loading lines={10} />;
   return (
     <div class="page-body">
-      <Empty icon="search" title="No call fits the filter">
+      <Empty icon="search" title="No call matches the filter">
         <Button onClick={onClear}>Show all calls</Button>
       </Empty>
     </div>
