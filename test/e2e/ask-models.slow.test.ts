@@ -109,7 +109,7 @@ describe("the model to ask", () => {
     const env = { OPENAI_API_KEY: "sk-1234567890", ANTHROPIC_API_KEY: "sk-ant-1234567890" };
     const { code, stderr } = await place.run(["ask", "x"], { env });
     expect(code).toBe(2);
-    expect(stderr).toContain("There are keys for openai and anthropic.");
+    expect(stderr).toContain("There are API keys for openai and anthropic, and no provider is chosen.");
     await using model = await startFakeModel({ text: "Hello." });
     const { stdout } = await place.run(["ask", "--model", "gpt-5", "x"], {
       env: { ...env, OPENAI_BASE_URL: `${model.url}/v1` },

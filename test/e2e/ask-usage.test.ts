@@ -18,14 +18,14 @@ const asked: [args: string[], line: string][] = [
   [["--format", "yaml", ...echo], 'Invalid --format "yaml": it is neither text nor json, nor a file.'],
   [["--format", "{nope", ...echo], "--format:1:2 cannot be used: it is not valid JSON (invalid symbol)."],
   [["--format", "sum.jsonl", ...echo], "sum.jsonl:2:1 cannot be used: it is not valid JSON (end of file expected)."],
-  [["--provider", "opnai"], 'There is no provider called "opnai".'],
+  [["--provider", "opnai"], 'No provider is named "opnai".'],
   [["--script", "nowhere.jsonl", ...echo], "Cannot read nowhere.jsonl: it does not exist."],
   [["--replay", "nowhere.jsonl"], "Recorded run nowhere.jsonl does not exist. Check the path given to --replay."],
   [["--max-turns", "0", ...echo], '"0" is not a valid value for --max-turns.'],
   [["--max-tokens", "many", ...echo], '"many" is not a valid value for --max-tokens.'],
   [["--max-time", "-1", ...echo], '"-1" is not a number of seconds.'],
   [["--surface", "both", ...echo], "option '--surface <kind>' argument 'both' is invalid"],
-  [["--provider", "vllm"], "Which model of vllm?"],
+  [["--provider", "vllm"], "No model of vllm is chosen"],
   [["--endpoint", "not an address", "--model", "m"], "The endpoint is not an http or https URL."],
   [["--tool", "everything.get-smu", ...echo], 'No tool is named "everything.get-smu".'],
   [["--tool", "nothing.*", ...echo], 'No tool matches "nothing.*".'],
@@ -38,7 +38,7 @@ const others: [args: string[], line: string][] = [
   [["chat", "--resume", "x", ...echo], 'There is no conversation "x".'],
   [["chat", "--resume", ...echo], "There is no conversation to continue."],
   [["chat", "--stream", "--format", "json", ...echo], "--stream only works with text."],
-  [["agent", "--name", "raect", ...echo, "x"], 'There is no agent called "raect".'],
+  [["agent", "--name", "raect", ...echo, "x"], 'No agent is named "raect".'],
 ];
 
 let place: Place;

@@ -250,8 +250,8 @@ await agent("mine", "x", { model: { provider: "echo" } }).catch((error: Error) =
     const { stdout } = await place.runProcess(["run", "script.ts"]);
     expect(stdout.split("\n").slice(0, 3)).toEqual([
       "mine",
-      'There is already an agent called "mine".',
-      'There is already an agent called "react".',
+      'There is already an agent named "mine".',
+      'There is already an agent named "react".',
     ]);
   });
 });

@@ -20,6 +20,6 @@ it("listing models gives up on a silent endpoint, even if garbage is collected m
   const { code, stderr } = await place.runProcess(["ask", "--provider", "vllm", "--endpoint", silent.url, "hello"], {
     env: { NODE_OPTIONS: `--import=${pathToFileURL(collecting).href}` },
   });
-  expect(stderr).toContain("Which model of vllm?");
+  expect(stderr).toContain("No model of vllm is chosen");
   expect(code).toBe(2);
 });

@@ -62,14 +62,14 @@ export class Conversation implements AsyncDisposable {
   static async load(path: string): Promise<Message[]> {
     const [head, ...lines] = await readJsonl(path);
     // An empty file comes from a process that was killed before it wrote its first line.
-    if (head === undefined) throw new TrunklineError("NOT_FOUND", `There is no conversation in ${path}.`);
+    if (head === undefined) throw new TrunklineError("NOT_FOUND", `${path} is empty: it has no conversation.`);
     if (head.value.kind !== KIND) throw new TrunklineError("CONFIG_INVALID", `${path} is not a conversation.`);
     if (head.value.version !== VERSION) {
       throw new TrunklineError(
         "CONFIG_INVALID",
-        `${path} is a conversation in format version ${String(head.value.version)}.`,
+        `${path} is a conversation in format version ${String(head.value.version)}, which this version cannot read.`,
         {
-          hint: "It was written by another version of Trunkline.",
+          hint: "Use the version of Trunkline that wrote it, or start a new conversation.",
         },
       );
     }

@@ -8,7 +8,7 @@ const agents = new Map<string, Agent>();
 export function registerAgent(agent: Agent): void {
   const known = agents.get(agent.name);
   if (known !== undefined && known !== agent) {
-    throw new TrunklineError("INVALID_ARGUMENT", `There is already an agent called "${agent.name}".`);
+    throw new TrunklineError("INVALID_ARGUMENT", `There is already an agent named "${agent.name}".`);
   }
   agents.set(agent.name, agent);
 }
@@ -19,7 +19,7 @@ export function findAgent(name: string): Agent {
   if (found !== undefined) return found;
   const names = [...agents.keys()];
   const nearest = nearestNames(name, names);
-  throw new TrunklineError("NOT_FOUND", `There is no agent called "${name}".`, {
+  throw new TrunklineError("NOT_FOUND", `No agent is named "${name}".`, {
     hint: nearest.length > 0 ? `Did you mean ${nearest.join(" or ")}?` : `Available agents: ${names.join(", ")}.`,
   });
 }

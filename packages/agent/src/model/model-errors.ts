@@ -144,16 +144,21 @@ function statusError(failure: Failure, place: ErrorPlace): TrunklineError {
     return make("AUTH_REQUIRED", "refused the API key", refusedKeyHint(provider));
   }
   if (status === 402 || words.includes("insufficient_quota") || words.includes("billing_error")) {
-    return make("UPSTREAM", "refuses because of unpaid bills", `See the billing page of ${provider.name}.`);
+    return make(
+      "UPSTREAM",
+      "refused the request: its quota is used up or a payment is due",
+      `See the billing page of ${provider.name}.`,
+    );
   }
   if (status === 404) {
     const pull = provider.name === "ollama" ? ` Get it with \`ollama pull ${model}\`.` : "";
     return make("INVALID_ARGUMENT", "does not know the model or the endpoint", `Check --model and ${endpoint}.${pull}`);
   }
-  if (status === 408 || status === 504) return make("TIMEOUT", "took too long");
+  if (status === 408 || status === 504) return make("TIMEOUT", "took too long", "Try again, or send less at a time.");
   if (status === 429) return make("UPSTREAM", "has reached a rate limit", "Wait a moment, or send less at a time.");
   if (status >= 500) return make("UPSTREAM", "failed internally", "Try again later.");
-  if (status === 409 || status === 425) return make("UPSTREAM", "refused for now");
+  if (status === 409 || status === 425)
+    return make("UPSTREAM", "refused the request for now", "Try again in a moment.");
   return make("INVALID_ARGUMENT", "refused the request");
 }
 

@@ -94,7 +94,7 @@ export function providerInfo(name: string): ProviderInfo {
   const found = TABLE.find((info) => info.name === name);
   if (found !== undefined) return found;
   const nearest = nearestNames(name, PROVIDER_NAMES);
-  throw new TrunklineError("INVALID_ARGUMENT", `There is no provider called "${name}".`, {
+  throw new TrunklineError("INVALID_ARGUMENT", `No provider is named "${name}".`, {
     hint:
       nearest.length > 0
         ? `Did you mean ${nearest.join(" or ")}?`

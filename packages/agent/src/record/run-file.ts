@@ -56,9 +56,9 @@ export async function readRunFile(path: string): Promise<JsonlLine[]> {
   if (head.value.version !== RUN_VERSION) {
     throw new TrunklineError(
       "CONFIG_INVALID",
-      `${path} is a recorded run in format version ${String(head.value.version)}.`,
+      `${path} is a recorded run in format version ${String(head.value.version)}, which this version cannot read.`,
       {
-        hint: "It was recorded by another version of Trunkline: record it again.",
+        hint: "Record it again.",
       },
     );
   }

@@ -103,14 +103,14 @@ async function onlyModel(
   if (models === "unreachable") {
     throw new TrunklineError(
       "CONFIG_INVALID",
-      `Which model of ${provider.name}? Cannot reach ${endpoint} to list them.`,
+      `No model of ${provider.name} is chosen, and ${endpoint} cannot be reached to list them.`,
       { hint: `${provider.unreachableHint} Choose a model with --model or TRUNKLINE_MODEL.` },
     );
   }
   const [only, ...more] = models;
   if (only !== undefined && more.length === 0) return only;
   const known = models.length === 0 ? "" : ` Available: ${models.slice(0, 20).join(", ")}.`;
-  throw new TrunklineError("CONFIG_INVALID", `Which model of ${provider.name}?`, {
+  throw new TrunklineError("CONFIG_INVALID", `No model of ${provider.name} is chosen.`, {
     hint: `Choose one with --model or TRUNKLINE_MODEL.${known}`,
   });
 }
@@ -188,9 +188,13 @@ function guessProvider(
   if (byModel !== undefined) return byModel;
   const [only, ...more] = keyed;
   if (more.length > 0) {
-    throw new TrunklineError("CONFIG_INVALID", `There are keys for ${keyed.join(" and ")}.`, {
-      hint: "Choose one with --provider or TRUNKLINE_PROVIDER.",
-    });
+    throw new TrunklineError(
+      "CONFIG_INVALID",
+      `There are API keys for ${keyed.join(" and ")}, and no provider is chosen.`,
+      {
+        hint: "Choose one with --provider or TRUNKLINE_PROVIDER.",
+      },
+    );
   }
   if (only !== undefined) return only;
   if (env.get("OPENAI_BASE_URL") !== undefined) return "openai";
@@ -215,7 +219,7 @@ function providerOfModel(model: string): string | undefined {
 function namedProvider(name: string): ProviderInfo {
   if (PROVIDER_NAMES.includes(name)) return providerInfo(name);
   const nearest = nearestNames(name, PROVIDER_NAMES);
-  throw new TrunklineError("USAGE", `There is no provider called "${name}".`, {
+  throw new TrunklineError("USAGE", `No provider is named "${name}".`, {
     hint: `${nearest.length > 0 ? `Did you mean ${nearest.join(" or ")}? ` : ""}Available: ${PROVIDER_NAMES.join(", ")}.`,
   });
 }

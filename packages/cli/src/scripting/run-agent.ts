@@ -35,7 +35,7 @@ const waiting: Agent[] = [];
  */
 export function registerAgent(agent: Agent): void {
   if (waiting.some(({ name }) => name === agent.name)) {
-    throw new TrunklineError("INVALID_ARGUMENT", `There is already an agent called "${agent.name}".`);
+    throw new TrunklineError("INVALID_ARGUMENT", `There is already an agent named "${agent.name}".`);
   }
   waiting.push(agent);
 }

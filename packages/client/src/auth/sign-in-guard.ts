@@ -46,7 +46,7 @@ export class SignInGuard {
   /** Returns the address to connect to. Rejects with `PROTOCOL` if the sign-in must not lead there. */
   async check(url: URL): Promise<string> {
     if (url.protocol !== "https:" && url.protocol !== "http:")
-      throw this.#refusal(url, "is not a page on the web", "Please tell its operator.");
+      throw this.#refusal(url, "is not a web page", "Please tell its operator.");
     const isConfigured = this.#configured.has(url.origin);
     const serverZone = isConfigured ? undefined : await this.#serverZone();
     const { addressesOf, addressZone } = await network();
@@ -61,7 +61,7 @@ export class SignInGuard {
     if (serverZone !== undefined) {
       const strange = addresses.find((_, at) => !REACHABLE[serverZone].includes(zones[at] ?? "other"));
       if (strange !== undefined)
-        throw this.#refusal(url, `is at ${strange}, an address that this server has no reason to use`, hint);
+        throw this.#refusal(url, `is at ${strange}, a kind of address that this server may not use for sign-ins`, hint);
     }
     if (url.protocol === "http:" && !zones.every(isPlainAllowed))
       throw this.#refusal(url, "is not https, so the tokens could be read in transit", `Use https. ${hint}`);

@@ -40,7 +40,7 @@ export function vetElicitation(params: Raw, server: string): Vetted {
     const { host, href } = new URL(String(url));
     return { params: { ...params, url: href, message: `${spoken(said, server)}\n(This opens a page at ${host}.)` } };
   }
-  if (params.mode !== undefined && params.mode !== "form") return { refused: "asks in a mode that does not exist" };
+  if (params.mode !== undefined && params.mode !== "form") return { refused: "asks in an unknown mode" };
   const message = spoken(said, server);
   const { requestedSchema, url: _, ...rest } = params;
   if (requestedSchema === undefined) return { params: { ...rest, message } };

@@ -195,7 +195,7 @@ export class TrustStore {
     const content = contentOf(parseJson(text));
     if (content !== undefined) return content;
     throw new TrunklineError("CONFIG_INVALID", `${this.path} is not a readable list of approved files.`, {
-      hint: "Delete it and confirm your projects again with `trunkline trust`.",
+      hint: "Delete it and approve your projects again with `trunkline trust`.",
     });
   }
 

@@ -198,7 +198,8 @@ function networkFailure(error: unknown, { name, url }: HttpServer): Explanation 
     return { code: "CONNECTION_FAILED", message: `${at} cannot be reached (${code}).`, hint, cause: "unreachable" };
   }
   if (isBlockedPort(error)) {
-    const hint = "Trunkline does not talk to ports of other protocols: have the server listen on another one.";
+    const hint =
+      "Another protocol uses this port, so Trunkline does not connect to it. Run the server on another port.";
     return {
       code: "CONNECTION_FAILED",
       message: `${at} cannot be reached: its port is blocked.`,

@@ -12,6 +12,9 @@ const SERVICE = "trunkline";
 /** Marks values that `security` would print in hexadecimal otherwise, because they have line breaks or other letters. */
 const ENCODED = "trunkline-base64:";
 
+const UNLOCKED =
+  "Is the keychain unlocked, and does this session have one? Over SSH and in containers there is often none.";
+
 /** Longer values do not fit: into a line of `security -i`, and into an entry of the Credential Manager. */
 const MOST_BYTES = 2_400;
 
@@ -171,12 +174,14 @@ export async function readKeychain(name: string, place: KeychainPlace): Promise<
 export async function writeKeychain(name: string, value: string, place: KeychainPlace): Promise<void> {
   const tool = toolFor(place.platform);
   if (Buffer.byteLength(value) > MOST_BYTES || value.includes("\0"))
-    throw new TrunklineError("USAGE", `A secret can have at most ${MOST_BYTES} bytes, and no NUL character.`);
+    throw new TrunklineError("USAGE", `A secret can have at most ${MOST_BYTES} bytes, and no NUL character.`, {
+      hint: "A longer one can come from 1Password (${op://…}) or, in your own settings, from a command (${cmd:…}).",
+    });
   const outcome = await run(tool.set(checked(name), value), place);
   if (outcome.code !== 0) throw failure(tool, outcome);
   // `security -i` succeeds whatever its commands do.
   if ((await readKeychain(name, place)) !== value)
-    throw new TrunklineError("IO", `${tool.title} did not keep the secret "${name}".`);
+    throw new TrunklineError("IO", `${tool.title} did not save the secret "${name}".`, { hint: UNLOCKED });
 }
 
 /** Removes a secret; false if there is none of this name. */
@@ -204,6 +209,6 @@ function checked(name: string): string {
 function failure({ title }: KeychainTool, { code, complaint }: KeychainOutcome): TrunklineError {
   const reason = complaint === "" ? `exit code ${code}` : complaint;
   return new TrunklineError("CONFIG_INVALID", `${title} cannot be used: ${reason}`, {
-    hint: "Is the keychain unlocked, and does this session have one? Over SSH and in containers there is often none.",
+    hint: UNLOCKED,
   });
 }

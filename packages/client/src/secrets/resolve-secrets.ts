@@ -60,7 +60,7 @@ async function resolveOne(reference: SecretReference, place: SecretPlace): Promi
       const outcome = await runKeychainCommand({ ...where, program: "op", args: ["read", "--no-newline", name] });
       if (outcome.code === 0) return usable(outcome.stdout, name);
       throw new TrunklineError("CONFIG_INVALID", `1Password did not return ${name}: ${reasonOf(outcome)}`, {
-        hint: "Are you signed in? `op whoami` says so.",
+        hint: "Check that you are signed in: op whoami",
       });
     }
     case "cmd": {

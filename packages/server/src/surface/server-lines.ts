@@ -78,7 +78,7 @@ function lineForAll(servers: readonly About[]): string {
     })
     .map(([topic]) => topic);
   const tools = servers.reduce((sum, server) => sum + server.tools, 0);
-  const about = topics.length === 0 ? "" : `, among others for ${topics.join(", ")}`;
+  const about = topics.length === 0 ? "" : `, including tools for ${topics.join(", ")}`;
   return `There are ${servers.length} servers with ${tools} tools${about}.`;
 }
 

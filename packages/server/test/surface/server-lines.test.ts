@@ -77,7 +77,7 @@ describe("serverLines", () => {
       names.map((name, index) => server(name, ["get_weather", `get_${word(index)}`, `set_${word(index + 1)}`])),
     );
     const lines = serverLines(servers);
-    expect(lines).toMatch(/^There are 71 servers with 213 tools, among others for weather, /);
+    expect(lines).toMatch(/^There are 71 servers with 213 tools, including tools for weather, /);
     expect(countTokens(lines)).toBeLessThanOrEqual(150);
   });
 
