@@ -84,7 +84,7 @@ describe("a package", () => {
   it("cannot come from another registry than the runner asks", async () => {
     await expectRefused(
       npmServer({ registryBaseUrl: "https://npm.evil.example" }),
-      "would not get it from where it is",
+      "would download it from another registry than the one it names",
     );
   });
 
@@ -118,7 +118,7 @@ describe("a package", () => {
   ])("cannot choose a folder of this machine for a container: %j", async (argument) => {
     const runtimeArguments = [{ type: "named", ...argument }];
     const server = npmServer({ registryType: "oci", identifier: "docker.io/ada/docs", runtimeArguments });
-    await expectRefused(server, "it picks a folder on this machine by itself");
+    await expectRefused(server, "it mounts a folder of this machine that you cannot choose");
   });
 
   it.each(["-e", "-v", "-p", "-w", "-u", "-m"])(
@@ -325,7 +325,7 @@ describe("a registry", () => {
         return true;
       },
     });
-    expect((await place.command(["servers", "search", "docs"])).stderr).toContain("redirects in circles");
+    expect((await place.command(["servers", "search", "docs"])).stderr).toContain("redirects too often");
     expect(registry.requests).toHaveLength(4);
   });
 

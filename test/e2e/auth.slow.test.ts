@@ -164,7 +164,7 @@ describe("trunkline auth", () => {
     expect(JSON.parse(status.stdout)).toMatchObject([
       { server: "docs", state: "signed in", issuer: new URL(server.url).origin, renewable: true },
     ]);
-    expect((await place.run(["auth", "status"])).stdout).toMatch(/^docs +signed in +at http.*renews itself$/m);
+    expect((await place.run(["auth", "status"])).stdout).toMatch(/^docs +signed in +at http.*renewed automatically$/m);
     const report = JSON.parse((await place.run(["doctor", "--format", "json"])).stdout);
     expect(report.mcp.servers[0].sign_in).toMatchObject({ status: "ok", issuer: new URL(server.url).origin });
     expect((await place.run(["auth", "login", "docs"])).stdout).toContain("Already signed in");

@@ -56,7 +56,7 @@ describe("doctor <server>…", () => {
     using place = new Place({ ".trunkline/mcp.json": { mcpServers: servers } }, trusted);
     const { code, stderr } = await place.run(["doctor", "helo"]);
     expect(code).toBe(2);
-    expect(stderr).toContain('There is no server "helo".\n  Did you mean hello?');
+    expect(stderr).toContain('No server is named "helo".\n  Did you mean hello?');
   });
 });
 
@@ -81,6 +81,6 @@ describe("doctor on tools that come and go", () => {
     place.write(".trunkline/mcp.json", { mcpServers: { s: server(file) } });
     expect((await place.run(["doctor", "s"])).stdout).not.toContain("not listed now");
     place.write("server.cjs", source(["always"]));
-    expect((await place.run(["doctor", "s"])).stdout).toContain("not listed now, but earlier: asks. A server can list");
+    expect((await place.run(["doctor", "s"])).stdout).toContain("listed earlier, but not now: asks. A server can list");
   });
 });

@@ -133,7 +133,7 @@ describe("trunkline servers add", () => {
     [["add", "a", "https://x.test", "--header", "s3cret"], "--header takes 'Name: value'", ""],
     [["add", "a", "--env", "s3cret", "--", "x"], "--env takes NAME=value", ""],
     [["add", "a", "https://x.test", "--transport", "ws"], "Allowed choices are http, sse", ""],
-    [["remove", "takn"], 'No server "takn"', "Did you mean taken?"],
+    [["remove", "takn"], 'No server is named "takn"', "Did you mean taken?"],
     [["enable", "zzzzzzzz"], "No server", "servers list"],
     [["disable", "taken", "--user", "--project"], "are mutually exclusive", ""],
     [["lst"], 'no command "servers lst"', "list, add, remove"],

@@ -83,7 +83,7 @@ describe.runIf(onLinux)("trunkline import --move", () => {
     writeHome(place, ".cursor/mcp.json", `{\n  // mine\n  "zoom": 3,\n  "mcpServers": {\n    ${entry}\n  }\n}\n`);
     const { stdout, stderr } = await place.run(["import", "--move", "--dry-run"]);
     expect(stdout).toContain('"zoom": "…"');
-    expect(stdout).toContain("\n… stands for values and comments that are not shown.\n");
+    expect(stdout).toContain("\n… marks values and comments that are not shown.\n");
     expect(stderr).toContain(
       "mcp.json: 2 comments in the moved entries are lost; the backup has the file as it is now.",
     );

@@ -156,7 +156,7 @@ async function namesIn(context: CommandContext, path: string): Promise<readonly 
 
 function notFound(name: string, known: readonly string[]): TrunklineError {
   const near = nearestNames(name, known);
-  return new TrunklineError("SERVER_NOT_FOUND", `No server "${printable(name)}" is configured.`, {
+  return new TrunklineError("SERVER_NOT_FOUND", `No server is named "${printable(name)}".`, {
     hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "`trunkline servers list` lists them.",
   });
 }

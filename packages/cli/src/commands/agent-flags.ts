@@ -33,7 +33,7 @@ export function withAgentOptions(command: Command): Command {
       .option("--model <name>", "the provider's name for the model")
       .option("--endpoint <url>", "the provider's URL, such as http://127.0.0.1:8000/v1")
       .option("--script <file>", "with --provider echo: what the model says, one turn on each line, as JSON")
-      .option("--stream", "print the answer as it arrives, also in a pipe")
+      .option("--stream", "print the answer as it arrives, even in a pipe")
       .option("--json", "have the model answer in JSON, and print only that")
       // `text` and `json` are former spellings; `--json` is the one to use.
       .addOption(

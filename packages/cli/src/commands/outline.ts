@@ -30,7 +30,7 @@ export const OUTLINE: Readonly<Record<string, string>> = {
   models: "list or download local models",
   console: "open a page in your browser: servers, traffic, tools, questions, store",
   doctor: "check the configuration and every server, and say what to do next",
-  log: "show what the gateway was asked: time, client, operation, duration, size, outcome",
+  log: "show the calls of agents: time, client, operation, duration, size, outcome",
   stats: "show what the gateway cost in tokens, compared with the upstream tools",
   broker: "show the process that runs your servers for all windows; stop or restart it",
   completion: "print a shell completion script, or how to install it",
@@ -64,7 +64,7 @@ export const GROUPS: Readonly<Record<string, readonly HelpRow[]>> = {
   ],
   Maintenance: [
     { commands: ["console", "doctor"], about: "see everything in your browser; check every server" },
-    { commands: ["log", "stats"], about: "show what agents asked, and what it cost in tokens" },
+    { commands: ["log", "stats"], about: "show what agents called, and what it cost in tokens" },
     { commands: ["broker", "completion"], about: "show what runs for all windows; set up Tab completion" },
   ],
 };

@@ -210,7 +210,7 @@ function requireOwn(path: string, kind: "file" | "folder"): void {
 
 function damaged(path: string): TrunklineError {
   return new TrunklineError("IO", `${path} is damaged: it is not what was saved.`, {
-    hint: "Nothing was changed. Move its folder away to go on without it.",
+    hint: "Nothing was changed. Move its folder away to continue without it.",
   });
 }
 

@@ -20,7 +20,7 @@ export function showDiffs(context: CommandContext, own: readonly OwnChange[], ch
     showDiff(context, file);
     isMasked ||= diffOf(file).includes("…");
   }
-  if (isMasked) context.out("… stands for values and comments that are not shown.\n");
+  if (isMasked) context.out("… marks values and comments that are not shown.\n");
 }
 
 /** Returns the diff of every file that would change, without secrets, by path. Our own file has none if it is YAML. */

@@ -125,10 +125,13 @@ export function isPackageType(type: string): type is PackageType {
 export function packageProblem(item: RegistryPackage): string | undefined {
   const { type, transport, runtimeHint, baseUrl, sha256 } = item;
   if (!isPackageType(type)) return `Trunkline cannot run packages of this kind`;
-  if (transport !== "stdio") return "it is a program that listens on a port, and not started for each client";
+  if (transport !== "stdio")
+    return "it is a server that listens on a port instead of stdio, and Trunkline does not start those";
   const rule = PACKAGE_RULES[type];
-  if (runtimeHint !== undefined && runtimeHint !== rule.runner) return `it does not run with ${rule.runner}`;
-  if (baseUrl !== undefined && !rule.sources.test(baseUrl)) return `${rule.runner} would not get it from where it is`;
+  if (runtimeHint !== undefined && runtimeHint !== rule.runner)
+    return `it does not run with ${rule.runner}`;
+  if (baseUrl !== undefined && !rule.sources.test(baseUrl))
+    return `${rule.runner} would download it from another registry than the one it names`;
   if (sha256 !== undefined && !/^[a-f0-9]{64}$/.test(sha256)) return "its hash is not valid";
   const pin = rule.pin(item);
   if ("problem" in pin) return pin.problem;

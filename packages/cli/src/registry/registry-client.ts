@@ -132,7 +132,9 @@ async function follow(registry: URL, first: URL, signal: AbortSignal): Promise<R
     }
     url = next;
   }
-  throw new TrunklineError("CONNECTION_FAILED", `The registry ${registry.host} redirects in circles.`);
+  throw new TrunklineError("CONNECTION_FAILED", `The registry ${registry.host} redirects too often.`, {
+    hint: "Check the address of the registry: --registry <url>",
+  });
 }
 
 function unreachable(registry: URL, error: unknown): TrunklineError {

@@ -75,7 +75,8 @@ function packageWay(item: RegistryPackage): Way {
   const asks = new Asks();
   const own = item.runtimeArguments.filter((argument) => !isImplied(rule.implied, argument));
   const runtime = own.map((argument) => (isMount(argument) ? asks.mount(argument) : asks.argument(argument)));
-  if (runtime.includes(undefined)) return { label, problem: "it picks a folder on this machine by itself" };
+  if (runtime.includes(undefined))
+    return { label, problem: "it mounts a folder of this machine that you cannot choose" };
   const env = item.environment.map((input) => ({ name: input.name, gap: asks.gap(input, input.name) }));
   const args = item.packageArguments.map((argument) => asks.argument(argument));
   const fixed = (word: string): Gap => ({ parts: [word], isRepeated: false });

@@ -126,18 +126,18 @@ function stateOf(kept: KeptSignIn, now: number): string {
 
 function factsOf(kept: KeptSignIn, now: number): string {
   if (kept.kind === "header") return "its entry has an Authorization header";
-  if (kept.kind === "client-credentials") return "signs in as itself on first use";
+  if (kept.kind === "client-credentials") return "signs in with its own credentials on first use";
   if (!kept.signedIn) return "";
   const left = kept.expiresAt === undefined ? undefined : Date.parse(kept.expiresAt) - now;
   const facts = [
     kept.issuer === undefined ? undefined : `at ${kept.issuer}`,
     kept.scope === undefined ? undefined : `for ${kept.scope}`,
     kept.renewable
-      ? "renews itself"
+      ? "renewed automatically"
       : left === undefined
         ? undefined
         : left > 0
-          ? `for ${formatMs(left)} more`
+          ? `valid for ${formatMs(left)}`
           : "expired: sign in again",
   ];
   return facts.filter((fact) => fact !== undefined).join(", ");
@@ -152,7 +152,7 @@ function signInServer(config: LoadedConfig, name: string): HttpServer {
   const server = config.servers.find((candidate) => candidate.name === name);
   if (server === undefined) {
     const known = config.servers.filter(({ type }) => type !== "stdio").map((candidate) => candidate.name);
-    throw new TrunklineError("SERVER_NOT_FOUND", `There is no server "${name}".`, {
+    throw new TrunklineError("SERVER_NOT_FOUND", `No server is named "${name}".`, {
       hint: known.length > 0 ? `Remote servers: ${known.join(", ")}.` : "No remote server is configured.",
     });
   }

@@ -135,7 +135,7 @@ function goneLine(names: readonly string[]): string {
   const shown = names.slice(0, SHOWN_NAMES).join(", ");
   const more = names.length - SHOWN_NAMES;
   const rest = more > 0 ? ` and ${more} more` : "";
-  return `not listed now, but earlier: ${shown}${rest}. A server can list more tools to a client that answers its questions.`;
+  return `listed earlier, but not now: ${shown}${rest}. A server can list more tools to a client that answers its questions.`;
 }
 
 function counted(count: number, what: string): string | undefined {

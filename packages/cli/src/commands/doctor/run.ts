@@ -129,7 +129,7 @@ function requireConfigured(name: string, { servers, rejected }: LoadedConfig): v
   const names = [...servers, ...rejected].map((server) => server.name);
   if (names.includes(name)) return;
   const near = nearestNames(name, names);
-  throw new TrunklineError("SERVER_NOT_FOUND", `There is no server "${name}".`, {
+  throw new TrunklineError("SERVER_NOT_FOUND", `No server is named "${name}".`, {
     hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "`trunkline servers` lists them.",
   });
 }

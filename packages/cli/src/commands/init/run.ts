@@ -65,7 +65,7 @@ async function initProject(
   context.out(`${isNew ? "Created" : "Found"} a store for ${folder} in ${join(own, "store")}.`);
   if (options.add) {
     const { exclude } = options;
-    const result = await opened.store.add({ path: folder, exclude, skipGenerated: true }, opened.calling("taking in"));
+    const result = await opened.store.add({ path: folder, exclude, skipGenerated: true }, opened.calling("indexing"));
     await opened.indexed();
     opened.clearProgress();
     const problems = result.problems ?? [];
@@ -74,7 +74,7 @@ async function initProject(
     if (problems.length > SHOWN_PROBLEMS) context.note(`not added: ${problems.length - SHOWN_PROBLEMS} more`);
     const { sensitive = 0, large = 0 } = result.leftOut ?? {};
     const unchanged = result.skipped - problems.length - sensitive - large;
-    const removed = result.removed ? `, ${counted(result.removed, "file")} gone` : "";
+    const removed = result.removed ? `, ${result.removed} removed` : "";
     const { files, newBytes, leftOut: skipped } = result;
     Object.assign(outcome, { files, newBytes, unchanged, removed: result.removed ?? 0, leftOut: skipped, problems });
     context.out(

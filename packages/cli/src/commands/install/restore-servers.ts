@@ -71,7 +71,7 @@ function describeStep({ file, outcome, next, notes }: RestoreStep): string[] {
   const isOwn = file.program === undefined;
   const what =
     outcome === "exact" && next === undefined
-      ? "will be removed, as it was not there before"
+      ? "will be removed, because it did not exist before"
       : isOwn && outcome === "merged"
         ? "the copied servers are removed from it"
         : HOW[outcome];

@@ -31,7 +31,7 @@ export function* describeTool(operations: readonly Operation[], tool: ToolName):
     ["  -h, --help", `with an operation before it: its parameters (trunkline ${tool} ${own[0]?.name ?? ""} --help)`],
   ]);
   yield "";
-  yield "The answer is JSON, also if it is an error. Exit codes: 0 success, 1 an operation failed, 2 wrong usage or configuration, 130 interrupted.";
+  yield "The answer is JSON, even if it is an error. Exit codes: 0 success, 1 an operation failed, 2 wrong usage or configuration, 130 interrupted.";
 }
 
 export function* describeOperation(operation: Operation, tool: ToolName): Generator<string> {

@@ -41,7 +41,7 @@ export async function run(context: CommandContext, options: RunOptions): Promise
   });
   process.once("beforeExit", () => {
     if (isEvaluated || interrupt.signal.aborted) return;
-    context.note(`${script.path}: its top level is waiting for something that can no longer happen.`);
+    context.note(`${script.path}: a top-level await never settles, and nothing is left to wait for.`);
     void end(world, { context, code: EXIT.failure });
   });
   const fail = async (error: unknown) => {

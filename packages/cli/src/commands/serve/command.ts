@@ -7,7 +7,7 @@ import type { ServeOptions } from "./run.js";
 const SERVE_NOTES = `
 Without --http it speaks MCP on stdin and stdout: \`trunkline install <program>\` writes the entry that starts it that way.
 All windows then share one process, which runs each server once: \`trunkline broker\` shows it, and --no-broker does without it.
-Clients over HTTP send a token, also on this machine: the first start creates one in Trunkline's home and prints it, and --show-token
+Clients over HTTP send a token, even on this machine: the first start creates one in Trunkline's home and prints it, and --show-token
 prints it again; \`trunkline tokens\` makes others. From the environment: TRUNKLINE_TOKEN (used instead of that file), TRUNKLINE_STORE, TRUNKLINE_PROMPTS, TRUNKLINE_MCP_FILE and TRUNKLINE_LOG_LEVEL.
 For operators, over HTTP: /healthz and /readyz need no token, /metrics does (Prometheus format).
 SIGTERM stops it gracefully, with exit code 0.`;
@@ -48,7 +48,7 @@ function addServeOptions(command: Command): Command {
     .option("--show-token", "print the token, not only when it is created")
     .option("--allow-host <name...>", "also answer to this host name, such as a proxy's")
     .addOption(
-      secondsOption("after SIGTERM, take requests this much longer while /readyz says no", "--drain <seconds>"),
+      secondsOption("after SIGTERM, keep taking requests for this long while /readyz says no", "--drain <seconds>"),
     )
     .addOption(
       new Option("--gateway <name>", "the name of this gateway among several on one store in PostgreSQL").argParser(
@@ -74,7 +74,7 @@ function addServeOptions(command: Command): Command {
     .addOption(storeOption())
     .option("--watch <path...>", "index files as they change")
     .option("--exclude <glob...>", "with --watch, skip paths that match")
-    .option("--prompts <folder>", "offer more PROMPT-*.md files than those in ~/.trunkline/prompts")
+    .option("--prompts <folder>", "also offer the PROMPT-*.md files in this folder as prompts")
     .option("--allow-path <folder...>", "also let clients read and write here")
     .addOption(new Option("--allow-write <folder...>", "the former name of --allow-path").hideHelp())
     .option("--no-spill", "truncate long answers instead of storing them")

@@ -29,7 +29,7 @@ export async function showStanding(
     ...rows.map(([label, text]) => helper.formatItem(dim(label.padEnd(labelWidth)), labelWidth, text, helper)),
     "",
     ...(next === undefined
-      ? ["Everything is set up. See what your agent has asked:", accent("  trunkline log")]
+      ? ["Everything is set up. See what your agents call:", accent("  trunkline log")]
       : [`${heading("Next:")} ${next.why}`, accent(`  ${next.command}`)]),
     "",
     dim("All commands: trunkline --help"),

@@ -136,10 +136,13 @@ function registerDatabases(store: Command, { context, setExitCode }: Pick<Cli, "
   });
   const copy = store
     .command("copy")
-    .description("copy a store with its history into another one; an interrupted copy goes on where it ended")
+    .description("copy a store with its history into another one; an interrupted copy continues where it stopped")
     .argument("<from>", "a folder, or the address of a database")
     .argument("<to>", "a folder, or the address of a database with a store")
-    .option("--merge", "copy into a store that has other documents: the same path gets the copied versions on top");
+    .option(
+      "--merge",
+      "copy into a store that has other documents; for a path in both, the copied versions become the newest",
+    );
   withJson(copy).action(async (from: string, to: string) => {
     setExitCode(await (await import("./copying.js")).copy(context, { from, to }, copy.opts()));
   });

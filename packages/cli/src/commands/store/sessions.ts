@@ -26,7 +26,7 @@ export async function listSessions(
     const rows = result.sessions.map(({ sessionId, label, started, stopped, documents, pinned }) => [
       sessionId,
       shownTime(started),
-      stopped === null ? "under way" : `until ${shownTime(stopped)}`,
+      stopped === null ? "open" : `until ${shownTime(stopped)}`,
       counted(documents, "document"),
       `${pinned} pinned`,
       printable(label ?? ""),

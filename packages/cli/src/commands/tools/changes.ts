@@ -46,7 +46,7 @@ export async function showChanges(context: CommandContext, options: ChangesOptio
   for (const item of held) printChange(context, { ...item, at: item.since, change: "held", after: item.definition });
   for (const change of changes) printChange(context, change);
   for (const { server, varies } of reports)
-    if (varies) context.out(printable(`${server} changes its wording often; only what is held is shown.`));
+    if (varies) context.out(printable(`${server} changes its wording often; only held definitions are shown.`));
   if (held.length + changes.length === 0) context.note("No definition has changed.");
   if (held.length > 0) context.note(`Accept with: trunkline tools --approve ${printable(labelOf(held[0] as HeldPin))}`);
   return EXIT.success;

@@ -177,7 +177,7 @@ async function trustWorkspace(
   context.out(workspaceQuestion(workspaceFolder, workspaceServers(config)));
   if (model !== undefined) {
     const shown = printable(redactedUrl(model.endpoint));
-    context.out(`Your model, its key and everything it is told would go to ${shown}, as set in ${model.file}.`);
+    context.out(`Your prompts, their context and your model's key would go to ${shown}, as set in ${model.file}.`);
   }
   if (!options.yes && !isAtTerminal(context)) {
     throw cannotAskApproval("workspace");
