@@ -1,6 +1,5 @@
 // How long the broker stays without clients. Only the user decides that: a project must not keep processes running.
 import { nearestNames } from "@trunkline/core";
-import type { ConfigScope } from "./loaded-config.js";
 import { type ConfigNode, kindOf, memberOf } from "./tree.js";
 
 export interface BrokerSettings {
@@ -14,14 +13,9 @@ const MAX_SECONDS = 2_147_483;
 /** Reads `"broker": {"idle": 900}`, in seconds. */
 export function readBroker(
   node: ConfigNode | undefined,
-  scope: ConfigScope,
   warn: (node: ConfigNode, message: string) => void,
 ): BrokerSettings | undefined {
   if (node === undefined) return undefined;
-  if (scope === "project") {
-    warn(node, '"broker" has an effect only in your own settings, not in a project\'s');
-    return undefined;
-  }
   if (node.kind !== "map") {
     warn(node, `"broker" is ${kindOf(node)}, not an object such as { "idle": 900 }`);
     return undefined;

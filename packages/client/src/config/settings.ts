@@ -13,6 +13,8 @@ import {
 } from "./surface-settings.js";
 import { type ConfigNode, kindOf, memberOf, textOf } from "./tree.js";
 
+type Warn = (node: ConfigNode, message: string) => void;
+
 export interface FileSettings {
   readonly policy?: PolicyRules;
   /** Lets `download` reach private addresses. */
@@ -56,6 +58,17 @@ export function readSettings(
   const diagnostics: Diagnostic[] = [];
   const warn = (node: ConfigNode, message: string) =>
     diagnostics.push({ severity: "warning", message: `${file}: ${message}.`, file, ...node.at });
+  // The author of a project must not decide for its user: where servers come from, where documents go, which files
+  // clients reach, which questions are asked, what tool lists cost.
+  const isOwn = (node: ConfigNode, name: string) => {
+    if (scope !== "project") return true;
+    warn(node, `"${name}" has an effect only in your own settings, not in a project's`);
+    return false;
+  };
+  const own = (name: string) => {
+    const node = memberOf(root, name);
+    return node !== undefined && isOwn(node, name) ? node : undefined;
+  };
   const policy = readPolicy(memberOf(root, "policy"), warn);
   const download = memberOf(root, "download");
   const allowed = memberOf(download, "allowPrivate");
@@ -65,18 +78,16 @@ export function readSettings(
   if (allowed !== undefined) {
     const text = textOf(allowed);
     if (text !== "true" && text !== "false") warn(allowed, '"download.allowPrivate" must be true or false');
-    else if (text === "true" && scope === "project") {
-      warn(allowed, '"download.allowPrivate" has an effect only in your own settings, not in a project\'s');
-    } else allowPrivateAddresses = text === "true";
+    else if (text === "false" || isOwn(allowed, "download.allowPrivate")) allowPrivateAddresses = text === "true";
   }
-  const agentAllow = readAgentAllow(memberOf(root, "agent"), scope, warn);
-  const paths = readPaths(memberOf(root, "paths"), scope, warn);
-  const surface = readSurface(memberOf(root, "surface"), scope, warn);
+  const agentAllow = readAgentAllow(memberOf(root, "agent"), isOwn, warn);
+  const paths = readPaths(own("paths"), warn);
+  const surface = readSurface(own("surface"), warn);
   const favourites = readFavourites(memberOf(root, "favourites"), warn);
-  const broker = readBroker(memberOf(root, "broker"), scope, warn);
-  const registry = readRegistry(memberOf(root, "registry"), scope, warn);
-  const updateNotice = readUpdateNotice(memberOf(root, "updateNotice"), scope, warn);
-  const store = readStore(memberOf(root, "store"), scope, warn);
+  const broker = readBroker(own("broker"), warn);
+  const registry = readRegistry(own("registry"), warn);
+  const updateNotice = readUpdateNotice(own("updateNotice"), warn);
+  const store = readStore(own("store"), warn);
   return {
     settings: {
       ...(policy === undefined ? {} : { policy }),
@@ -94,70 +105,35 @@ export function readSettings(
   };
 }
 
-/** Reads `"registry": "https://…"`. The author of a project must not decide where servers come from. */
-function readRegistry(
-  node: ConfigNode | undefined,
-  scope: ConfigScope,
-  warn: (node: ConfigNode, message: string) => void,
-): string | undefined {
+/** Reads `"registry": "https://…"`. */
+function readRegistry(node: ConfigNode | undefined, warn: Warn): string | undefined {
   if (node === undefined) return undefined;
-  if (scope === "project") {
-    warn(node, '"registry" has an effect only in your own settings, not in a project\'s');
-    return undefined;
-  }
   const text = node.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
   if (text === undefined) warn(node, '"registry" must be an address such as "https://registry.example.com"');
   return text;
 }
 
 /** Reads `"updateNotice": false`. */
-function readUpdateNotice(
-  node: ConfigNode | undefined,
-  scope: ConfigScope,
-  warn: (node: ConfigNode, message: string) => void,
-): boolean | undefined {
+function readUpdateNotice(node: ConfigNode | undefined, warn: Warn): boolean | undefined {
   if (node === undefined) return undefined;
-  if (scope === "project") {
-    warn(node, '"updateNotice" has an effect only in your own settings, not in a project\'s');
-    return undefined;
-  }
   const text = textOf(node);
   if (text === "true" || text === "false") return text === "true";
   warn(node, '"updateNotice" must be true or false');
   return undefined;
 }
 
-/** Reads `"store": "postgres://user@host/database"`. A project must not be able to say where its user's documents go. */
-function readStore(
-  node: ConfigNode | undefined,
-  scope: ConfigScope,
-  warn: (node: ConfigNode, message: string) => void,
-): string | undefined {
+/** Reads `"store": "postgres://user@host/database"`. */
+function readStore(node: ConfigNode | undefined, warn: Warn): string | undefined {
   if (node === undefined) return undefined;
-  if (scope === "project") {
-    warn(node, '"store" has an effect only in your own settings, not in a project\'s');
-    return undefined;
-  }
   const text = textOf(node);
   if (text !== undefined && /^postgres(?:ql)?:\/\//i.test(text)) return text;
   warn(node, '"store" is not the address of a database, such as "postgres://user@host/database"');
   return undefined;
 }
 
-/**
- * Reads `"paths": {"read": ["~/notes"], "write": [], "outside": "ask"}`. The author of a project must not be able to
- * let clients out of it.
- */
-function readPaths(
-  node: ConfigNode | undefined,
-  scope: ConfigScope,
-  warn: (node: ConfigNode, message: string) => void,
-): PathSettings | undefined {
+/** Reads `"paths": {"read": ["~/notes"], "write": [], "outside": "ask"}`. */
+function readPaths(node: ConfigNode | undefined, warn: Warn): PathSettings | undefined {
   if (node === undefined) return undefined;
-  if (scope === "project") {
-    warn(node, '"paths" has an effect only in your own settings, not in a project\'s');
-    return undefined;
-  }
   if (node.kind !== "map") {
     warn(node, `"paths" is ${kindOf(node)}, not an object such as { "read": ["~/notes"] }`);
     return undefined;
@@ -182,11 +158,11 @@ function readPaths(
   };
 }
 
-/** Reads `"agent": {"allow": ["docs.*"]}`. The author of a project must not be able to suppress a question. */
+/** Reads `"agent": {"allow": ["docs.*"]}`. */
 function readAgentAllow(
   agent: ConfigNode | undefined,
-  scope: ConfigScope,
-  warn: (node: ConfigNode, message: string) => void,
+  isOwn: (node: ConfigNode, name: string) => boolean,
+  warn: Warn,
 ): readonly string[] | undefined {
   if (agent === undefined) return undefined;
   if (agent.kind !== "map") {
@@ -200,17 +176,10 @@ function readAgentAllow(
     warn(allow, '"agent.allow" must be a list of tools such as ["docs.*"]');
     return undefined;
   }
-  if (scope === "project") {
-    warn(allow, '"agent.allow" has an effect only in your own settings, not in a project\'s');
-    return undefined;
-  }
-  return globs;
+  return isOwn(allow, "agent.allow") ? globs : undefined;
 }
 
-function readPolicy(
-  node: ConfigNode | undefined,
-  warn: (node: ConfigNode, message: string) => void,
-): PolicyRules | undefined {
+function readPolicy(node: ConfigNode | undefined, warn: Warn): PolicyRules | undefined {
   if (node === undefined) return undefined;
   if (node.kind !== "map") {
     warn(

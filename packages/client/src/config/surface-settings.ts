@@ -26,16 +26,9 @@ const MAX_TOKENS = 1_000_000;
 const MAX_FAVOURITES = 200;
 const MAX_NAME_CHARS = 200;
 
-/**
- * Reads `"surface": {"directTokens": 1200, "favouriteTokens": 800, "clients": {"my-agent": "direct"}}`. The author of a
- * project must not be able to raise what the user pays.
- */
-export function readSurface(node: ConfigNode | undefined, scope: ConfigScope, warn: Warn): SurfaceSettings | undefined {
+/** Reads `"surface": {"directTokens": 1200, "favouriteTokens": 800, "clients": {"my-agent": "direct"}}`. */
+export function readSurface(node: ConfigNode | undefined, warn: Warn): SurfaceSettings | undefined {
   if (node === undefined) return undefined;
-  if (scope === "project") {
-    warn(node, '"surface" has an effect only in your own settings, not in a project\'s');
-    return undefined;
-  }
   if (node.kind !== "map") {
     warn(node, `"surface" is ${kindOf(node)}, not an object such as { "directTokens": 1200 }`);
     return undefined;
