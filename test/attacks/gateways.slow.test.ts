@@ -1,36 +1,21 @@
 // Several gateways on one store: an id that a client sends back names the gateway that made it. It must not open the way to
 // other principals' calls, to the database, or to gateways that the client makes up.
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { callModern, type Message, modern } from "../../packages/server/test/endpoints/http-client.js";
 import { createTestService } from "../../packages/server/test/protocol/test-service.js";
-import {
-  type PostgresCluster,
-  postgresBinaries,
-  startPostgres,
-} from "../../packages/store-postgres/test/support/postgres-cluster.js";
-import { accept, capabilities, createStore, startGateway } from "../team/team-support.js";
+import { hasPostgres, needsPostgres } from "../team/team.js";
+import { accept, capabilities, startGateway, teamDatabase } from "../team/team-support.js";
 
-const binaries = postgresBinaries();
 /** A token names its principal. */
 const principals = { identify: (token: string) => token };
 const as = (principal: string) => ({ headers: { authorization: `Bearer ${principal}` }, capabilities });
 
-describe.skipIf(binaries === undefined)("several gateways on one store", () => {
-  let cluster: PostgresCluster;
-  let database: string;
+describe.skipIf(!hasPostgres)(`several gateways on one store${needsPostgres}`, () => {
+  const database = teamDatabase();
   const start = (name: string) =>
-    startGateway(database, name, { principals, service: createTestService({ hang: "required" }) });
+    startGateway(database.url, name, { principals, service: createTestService({ hang: "required" }) });
 
-  beforeAll(async () => {
-    cluster = await startPostgres(binaries as string);
-    database = await createStore(cluster);
-  });
-
-  afterAll(async () => {
-    await cluster?.[Symbol.asyncDispose]();
-  });
-
-  const sql = (text: string) => cluster.run(text, database.slice(database.lastIndexOf("/") + 1)).trim();
+  const sql = (text: string) => database.run(text).trim();
   const messages = () => sql("SELECT count(*) FROM trunkline.gateway_messages");
 
   it("do not let a principal resume another's call through another gateway", async () => {

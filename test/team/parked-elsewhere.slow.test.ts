@@ -1,30 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { callModern, type Message } from "../../packages/server/test/endpoints/http-client.js";
 import { until } from "../../packages/server/test/protocol/test-service.js";
-import {
-  type PostgresCluster,
-  postgresBinaries,
-  startPostgres,
-} from "../../packages/store-postgres/test/support/postgres-cluster.js";
-import { accept, call, capabilities, createStore, startGateway } from "./team-support.js";
+import { hasPostgres, needsPostgres } from "./team.js";
+import { accept, call, capabilities, startGateway, teamDatabase } from "./team-support.js";
 
-const binaries = postgresBinaries();
-
-describe.skipIf(binaries === undefined)("a call that asks at one gateway", () => {
-  let cluster: PostgresCluster;
-  let database: string;
-
-  beforeAll(async () => {
-    cluster = await startPostgres(binaries as string);
-    database = await createStore(cluster);
-  });
-
-  afterAll(async () => {
-    await cluster?.[Symbol.asyncDispose]();
-  });
+describe.skipIf(!hasPostgres)(`a call that asks at one gateway${needsPostgres}`, () => {
+  const database = teamDatabase();
 
   it("goes on when it is answered at another one", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     const { result } = await call(a.url, "ask", { key: "who" });
     expect(result).toMatchObject({ resultType: "input_required", requestState: expect.stringMatching(/^a\./) });
     const { requestState } = result;
@@ -35,7 +19,7 @@ describe.skipIf(binaries === undefined)("a call that asks at one gateway", () =>
   });
 
   it("asks its next question there, and may be answered at a third", async () => {
-    const [a, b, c] = await Promise.all(["a", "b", "c"].map((name) => startGateway(database, name)));
+    const [a, b, c] = await Promise.all(["a", "b", "c"].map((name) => startGateway(database.url, name)));
     let last: Message = await call(a?.url ?? "", "ask_twice");
     for (const [gateway, name] of [
       [b, "one"],
@@ -49,7 +33,7 @@ describe.skipIf(binaries === undefined)("a call that asks at one gateway", () =>
   });
 
   it("streams progress and log messages to the client's own gateway", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     const meta = { progressToken: "p", "io.modelcontextprotocol/logLevel": "info" };
     const options = { capabilities, meta };
     const first = await callModern(a.url, "ask_then_report", {}, options);
@@ -67,7 +51,7 @@ describe.skipIf(binaries === undefined)("a call that asks at one gateway", () =>
   });
 
   it("is cancelled when the client leaves the other gateway", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     const { result } = await call(a.url, "ask_then_gate");
     const [key] = Object.keys(result.inputRequests) as [string];
     const leaving = new AbortController();
@@ -80,7 +64,7 @@ describe.skipIf(binaries === undefined)("a call that asks at one gateway", () =>
   });
 
   it("cannot be resumed after its gateway has ended, and the error says so", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     const { result } = await call(a.url, "ask");
     await a.close();
     const { error } = await call(b.url, "ask", {}, { requestState: result.requestState });
@@ -92,7 +76,7 @@ describe.skipIf(binaries === undefined)("a call that asks at one gateway", () =>
   });
 
   it("ends for a client that waits when its gateway loses its connection for good", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     const { result } = await call(a.url, "ask_then_gate");
     const [key] = Object.keys(result.inputRequests) as [string];
     const more = { requestState: result.requestState, inputResponses: { [key]: accept("Ada") } };
@@ -103,9 +87,9 @@ describe.skipIf(binaries === undefined)("a call that asks at one gateway", () =>
   });
 
   it("survives a lost connection to the database", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     const { result } = await call(a.url, "ask", { key: "who" });
-    cluster.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'trunkline'");
+    database.cluster.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'trunkline'");
     const more = { requestState: result.requestState, inputResponses: { who: accept("Ada") } };
     // The first requests may still find broken connections.
     let answered: Message;
@@ -115,16 +99,16 @@ describe.skipIf(binaries === undefined)("a call that asks at one gateway", () =>
   });
 });
 
-describe.skipIf(binaries === undefined)("the name of a gateway", () => {
+describe.skipIf(!hasPostgres)(`the name of a gateway${needsPostgres}`, () => {
+  const database = teamDatabase();
+
   it("belongs to one living gateway at a time", async () => {
-    await using cluster = await startPostgres(binaries as string);
-    const database = await createStore(cluster);
-    const a = await startGateway(database, "a");
-    await expect(startGateway(database, "a")).rejects.toMatchObject({
+    const a = await startGateway(database.url, "a");
+    await expect(startGateway(database.url, "a")).rejects.toMatchObject({
       code: "USAGE",
       message: 'A gateway named "a" already uses this store.',
     });
     await a.close();
-    await startGateway(database, "a");
+    await startGateway(database.url, "a");
   });
 });

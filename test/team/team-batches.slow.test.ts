@@ -1,29 +1,14 @@
 import { systemClock } from "@trunkline/core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { IdempotentBatches } from "../../packages/server/src/composite/idempotency.js";
 import { asContentStore } from "../../packages/store/src/index.js";
-import {
-  type PostgresCluster,
-  postgresBinaries,
-  startPostgres,
-} from "../../packages/store-postgres/test/support/postgres-cluster.js";
-import { createStore, startGateway, type TestGateway } from "./team-support.js";
+import { hasPostgres, needsPostgres } from "./team.js";
+import { startGateway, type TestGateway, teamDatabase } from "./team-support.js";
 
-const binaries = postgresBinaries();
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-describe.skipIf(binaries === undefined)("a batch with an idempotency key", () => {
-  let cluster: PostgresCluster;
-  let database: string;
-
-  beforeAll(async () => {
-    cluster = await startPostgres(binaries as string);
-    database = await createStore(cluster);
-  });
-
-  afterAll(async () => {
-    await cluster?.[Symbol.asyncDispose]();
-  });
+describe.skipIf(!hasPostgres)(`a batch with an idempotency key${needsPostgres}`, () => {
+  const database = teamDatabase();
 
   /** The batches of a gateway whose clock is wrong by so much. */
   function batchesOf({ gateway, store }: TestGateway, skewMs = 0): IdempotentBatches {
@@ -37,7 +22,7 @@ describe.skipIf(binaries === undefined)("a batch with an idempotency key", () =>
   const said = (text: string) => ({ result: { content: [{ type: "text", text }] }, hasRun: true });
 
   it("runs once if two gateways get it at the same time, and both answer with its result", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     let runs = 0;
     let finish = () => {};
     const finished = new Promise<void>((resolve) => {
@@ -58,23 +43,23 @@ describe.skipIf(binaries === undefined)("a batch with an idempotency key", () =>
   });
 
   it("is kept for as long as the database's clock says, whatever the gateways' clocks say", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     await batchesOf(a, -2 * DAY_MS).once(identity("skewed"), async () => said("first"));
     const later = await batchesOf(b, 2 * DAY_MS).once(identity("skewed"), async () => said("second"));
     expect(later).toMatchObject({ isRepeated: true, result: { content: [{ text: "first" }] } });
-    cluster.run("UPDATE trunkline.batches SET expires = now()", database.slice(database.lastIndexOf("/") + 1));
+    database.run("UPDATE trunkline.batches SET expires = now()");
     const expired = await batchesOf(b).once(identity("skewed"), async () => said("third"));
     expect(expired).toMatchObject({ isRepeated: false });
   });
 
   it("runs at the next gateway if nothing was started at the first", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     await batchesOf(a).once(identity("refused"), async () => ({ ...said("refused"), hasRun: false }));
     expect(await batchesOf(b).once(identity("refused"), async () => said("ran"))).toMatchObject({ isRepeated: false });
   });
 
   it("cannot be repeated with other operations", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     await batchesOf(a).once(identity("other"), async () => said("done"));
     await expect(batchesOf(b).once(identity("other", "delete"), async () => said(""))).rejects.toThrow(
       'The key "other" was used for a batch with other operations.',
@@ -82,7 +67,7 @@ describe.skipIf(binaries === undefined)("a batch with an idempotency key", () =>
   });
 
   it("has an unknown outcome if its gateway ends before it does", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     let hasBegun = false;
     const lost = batchesOf(a).once(identity("lost"), async () => {
       hasBegun = true;
@@ -94,21 +79,21 @@ describe.skipIf(binaries === undefined)("a batch with an idempotency key", () =>
     const isReported = waiting.toThrow("its outcome is unknown");
     await a.gateway.leave();
     await isReported;
-    const again = await startGateway(database, "a");
+    const again = await startGateway(database.url, "a");
     await expect(batchesOf(again).once(identity("lost"), async () => said("again"))).rejects.toThrow(
       "its outcome is unknown",
     );
   });
 
   it("has an unknown outcome if running it failed", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     const failing = batchesOf(a).once(identity("failed"), () => Promise.reject(new Error("broken")));
     await expect(failing).rejects.toThrow("broken");
     await expect(batchesOf(b).once(identity("failed"), async () => said("again"))).rejects.toThrow("unknown");
   });
 
   it("stops waiting for another gateway when the client gives up", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     let finish = () => {};
     const finished = new Promise<void>((resolve) => {
       finish = resolve;
@@ -129,7 +114,7 @@ describe.skipIf(binaries === undefined)("a batch with an idempotency key", () =>
   });
 
   it("belongs to its principal", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     const key = { id: "1".repeat(64), batch: "2".repeat(64) };
     expect(await a.gateway.claimBatch({ ...key, principal: "ada" }, 60_000)).toEqual({ kind: "claimed" });
     expect(await b.gateway.claimBatch({ ...key, principal: "eve" }, 60_000)).toEqual({ kind: "claimed" });

@@ -1,32 +1,17 @@
 // Clients that know nothing about several gateways, behind a load balancer.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { openHub } from "../../packages/client/src/index.js";
 import { configOf, http } from "../../packages/client/test/hub/fixtures.js";
 import type { Message } from "../../packages/server/test/endpoints/http-client.js";
-import {
-  type PostgresCluster,
-  postgresBinaries,
-  startPostgres,
-} from "../../packages/store-postgres/test/support/postgres-cluster.js";
 import { roundRobin, startBalancer } from "./balancer.js";
-import { createStore, startGateway } from "./team-support.js";
+import { hasPostgres, needsPostgres } from "./team.js";
+import { startGateway, teamDatabase } from "./team-support.js";
 
-const binaries = postgresBinaries();
 const answer = { action: "accept", content: { name: "Ada" } } as const;
 
-describe.skipIf(binaries === undefined)("behind a load balancer that takes turns", () => {
-  let cluster: PostgresCluster;
-  let database: string;
-
-  beforeAll(async () => {
-    cluster = await startPostgres(binaries as string);
-    database = await createStore(cluster);
-  });
-
-  afterAll(async () => {
-    await cluster?.[Symbol.asyncDispose]();
-  });
+describe.skipIf(!hasPostgres)(`behind a load balancer that takes turns${needsPostgres}`, () => {
+  const database = teamDatabase();
 
   async function connect(url: string, mode: "auto" | "legacy") {
     const options = { versionNegotiation: { mode }, capabilities: { elicitation: { form: {} } } };
@@ -38,7 +23,7 @@ describe.skipIf(binaries === undefined)("behind a load balancer that takes turns
   }
 
   it("the SDK's modern client answers questions, whichever gateway gets the answer", async () => {
-    const gateways = await Promise.all(["a", "b", "c"].map((name) => startGateway(database, name)));
+    const gateways = await Promise.all(["a", "b", "c"].map((name) => startGateway(database.url, name)));
     const { url } = await startBalancer(roundRobin(gateways.map((gateway) => gateway.url)));
     const client = await connect(url, "auto");
     expect(client.getProtocolEra()).toBe("modern");
@@ -49,7 +34,7 @@ describe.skipIf(binaries === undefined)("behind a load balancer that takes turns
   });
 
   it("the SDK's legacy client gets a 404 at the other gateway and can open a new session", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     const balancer = await startBalancer(() => a.url);
     const client = await connect(balancer.url, "legacy");
     const echo = (using: Client) => using.callTool({ name: "echo", arguments: { text: "hi" } });
@@ -60,7 +45,7 @@ describe.skipIf(binaries === undefined)("behind a load balancer that takes turns
   });
 
   it("Trunkline's own client opens a new session by itself", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     const balancer = await startBalancer(() => a.url, { legacyOnly: true });
     await using hub = await openHub(configOf(http("team", balancer.url)));
     expect((await hub.call("team.echo", { text: "one" })).text).toBe("one");

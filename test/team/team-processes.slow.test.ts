@@ -11,37 +11,27 @@ import {
   Session,
   StreamReader,
 } from "../../packages/server/test/endpoints/http-client.js";
-import {
-  type PostgresCluster,
-  postgresBinaries,
-  startPostgres,
-} from "../../packages/store-postgres/test/support/postgres-cluster.js";
 import { outcomeOf, Place, seen } from "../e2e/command.js";
 import { testServer } from "../e2e/server-entries.js";
-import { accept, call, capabilities, createStore, task } from "./team-support.js";
+import { hasPostgres, needsPostgres } from "./team.js";
+import { accept, call, capabilities, task, teamDatabase } from "./team-support.js";
 
-const binaries = postgresBinaries();
-
-describe.skipIf(binaries === undefined)("trunkline serve --http, several times on one database", () => {
-  let cluster: PostgresCluster;
-  let database: string;
+describe.skipIf(!hasPostgres)(`trunkline serve --http, several times on one database${needsPostgres}`, () => {
+  const database = teamDatabase();
   let place: Place;
 
   beforeAll(async () => {
-    cluster = await startPostgres(binaries as string);
-    database = await createStore(cluster);
     const mcpServers = { asking: testServer("asking"), tasking: testServer("tasking"), slow: testServer("slow") };
     place = new Place({ ".trunkline/mcp.json": { mcpServers } }, { TRUNKLINE_TRUST: "all" });
   });
 
-  afterAll(async () => {
+  afterAll(() => {
     place?.[Symbol.dispose]();
-    await cluster?.[Symbol.asyncDispose]();
   });
 
   async function serve(name: string, ...more: string[]) {
     const args = ["serve", "--http", "--port", "0", "--no-token", "--surface", "both", "--gateway", name];
-    const child: ChildProcess = place.startProcess([...args, "--store", database, ...more]);
+    const child: ChildProcess = place.startProcess([...args, "--store", database.url, ...more]);
     const outcome = outcomeOf(child);
     onTestFinished(async () => {
       child.kill("SIGKILL");
@@ -169,12 +159,12 @@ describe.skipIf(binaries === undefined)("trunkline serve --http, several times o
 
   it("starts without its database, serves upstream tools, and joins the others when it is back", async () => {
     const b = await serve("b");
-    cluster.stop();
+    database.cluster.stop();
     const a = await serve("a");
     expect((await call(a.url, "mcp__tasking__plain")).result).toMatchObject({ resultType: "complete" });
     expect((await fetch(new URL("/readyz", a.url))).status).toBe(503);
     const asked = (await ask(a.url)).result;
-    cluster.start();
+    database.cluster.start();
     const more = { requestState: asked.requestState, inputResponses: answers(asked) };
     // Both gateways need a moment to connect again.
     await expect.poll(async () => (await ask(b.url, more)).result?.resultType).toBe("complete");
@@ -184,7 +174,7 @@ describe.skipIf(binaries === undefined)("trunkline serve --http, several times o
   it("refuses a name that a living gateway has, and a name for a store in a folder", async () => {
     await serve("a");
     const again = ["serve", "--http", "--port", "0", "--no-token", "--gateway", "a"];
-    expect(await place.runProcess([...again, "--store", database])).toMatchObject({
+    expect(await place.runProcess([...again, "--store", database.url])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('A gateway named "a" already uses this store.'),
     });

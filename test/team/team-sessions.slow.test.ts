@@ -1,30 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { post, read, Session } from "../../packages/server/test/endpoints/http-client.js";
 import { asContentStore } from "../../packages/store/src/index.js";
-import {
-  type PostgresCluster,
-  postgresBinaries,
-  startPostgres,
-} from "../../packages/store-postgres/test/support/postgres-cluster.js";
-import { accept, call, createStore, startGateway } from "./team-support.js";
+import { hasPostgres, needsPostgres } from "./team.js";
+import { accept, call, startGateway, teamDatabase } from "./team-support.js";
 
-const binaries = postgresBinaries();
-
-describe.skipIf(binaries === undefined)("several gateways on one store", () => {
-  let cluster: PostgresCluster;
-  let database: string;
-
-  beforeAll(async () => {
-    cluster = await startPostgres(binaries as string);
-    database = await createStore(cluster);
-  });
-
-  afterAll(async () => {
-    await cluster?.[Symbol.asyncDispose]();
-  });
+describe.skipIf(!hasPostgres)(`several gateways on one store${needsPostgres}`, () => {
+  const database = teamDatabase();
 
   it("name themselves in legacy sessions, and answer 404 to those of others", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     const session = await Session.open(a.url);
     expect(session.id).toMatch(/^a\.[0-9a-f-]{36}$/);
     const request = { jsonrpc: "2.0", id: 2, method: "tools/list", params: {} };
@@ -35,7 +19,7 @@ describe.skipIf(binaries === undefined)("several gateways on one store", () => {
   });
 
   it("report the changes of documents that others make, but not those of results", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     const told: string[] = [];
     const stop = await asContentStore(a.store).onDocumentChanged?.((path) => told.push(path));
     await b.store.add({ content: "one", name: "result.json", collection: "results" });
@@ -43,7 +27,7 @@ describe.skipIf(binaries === undefined)("several gateways on one store", () => {
     await expect.poll(() => told).toEqual(["notes.md"]);
     await b.store.update({ name: "notes.md", tags: ["x"] });
     await expect.poll(() => told).toEqual(["notes.md", "notes.md"]);
-    cluster.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
+    database.cluster.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
     await b.store.delete({ name: "notes.md" });
     await expect.poll(() => told).toEqual(["notes.md", "notes.md", "notes.md"]);
     stop?.();
@@ -53,7 +37,7 @@ describe.skipIf(binaries === undefined)("several gateways on one store", () => {
   });
 
   it("continue each other's cursors, and know each other's hashes", async () => {
-    const [a, b] = await Promise.all([startGateway(database, "a"), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
     for (const name of ["p1.md", "p2.md", "p3.md"]) {
       await a.store.add({ content: `pelicans of ${name}`, name, collection: "birds" });
     }
@@ -71,7 +55,7 @@ describe.skipIf(binaries === undefined)("several gateways on one store", () => {
 
   it("let a call that waits for an answer end at another gateway while they stop", async () => {
     const stopping = { graceMs: 60_000 };
-    const [a, b] = await Promise.all([startGateway(database, "a", stopping), startGateway(database, "b")]);
+    const [a, b] = await Promise.all([startGateway(database.url, "a", stopping), startGateway(database.url, "b")]);
     const { requestState } = (await call(a.url, "ask", { key: "who" })).result;
     const closed = a.close();
     const more = { requestState, inputResponses: { who: accept("Ada") } };
@@ -81,13 +65,13 @@ describe.skipIf(binaries === undefined)("several gateways on one store", () => {
   });
 
   it("remove what a gateway that was killed left behind", async () => {
-    const a = await startGateway(database, "a");
-    const run = (sql: string) => cluster.run(sql, database.slice(database.lastIndexOf("/") + 1)).trim();
+    const a = await startGateway(database.url, "a");
+    const run = (sql: string) => database.run(sql).trim();
     run(`INSERT INTO trunkline.gateways (name, run, lock, seen) VALUES ('dead', 'x', 1, now() - interval '2 days');
       INSERT INTO trunkline.gateway_messages (recipient, sender, exchange, number, kind, body, sent)
       VALUES ('dead', 'a', 'e', 0, 'request', '', now() - interval '1 hour')`);
     await a.close();
-    await startGateway(database, "b");
+    await startGateway(database.url, "b");
     expect(run("SELECT count(*) FROM trunkline.gateway_messages")).toBe("0");
     expect(run("SELECT count(*) FROM trunkline.gateways WHERE name = 'dead'")).toBe("0");
   });

@@ -1,13 +1,12 @@
 // Several gateways on one real database, in this process.
-
-import type { Gateway } from "@trunkline/core";
-import { silentLogger } from "@trunkline/core";
-import { onTestFinished } from "vitest";
+import { type Gateway, silentLogger } from "@trunkline/core";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { type HttpEndpointOptions, listenHttp } from "../../packages/server/src/endpoints/http.js";
 import { callModern, type Message, modern } from "../../packages/server/test/endpoints/http-client.js";
 import { createTestService, type TestService } from "../../packages/server/test/protocol/test-service.js";
 import { initPostgresStore, openPostgresStore, type PostgresStore } from "../../packages/store-postgres/src/index.js";
-import type { PostgresCluster } from "../../packages/store-postgres/test/support/postgres-cluster.js";
+import { type PostgresCluster, startPostgres } from "../../packages/store-postgres/test/support/postgres-cluster.js";
+import { binaries } from "./team.js";
 
 export const capabilities = {
   elicitation: {},
@@ -26,11 +25,40 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
-/** Creates a database with a store. */
-export async function createStore(cluster: PostgresCluster): Promise<string> {
-  const url = cluster.createDatabase();
-  await initPostgresStore(url);
-  return url;
+/** A database server with a store, for all tests of a `describe`. */
+export interface TeamDatabase {
+  readonly cluster: PostgresCluster;
+  /** The address of the store. */
+  readonly url: string;
+  /** Runs SQL in the store's database. */
+  run(sql: string): string;
+}
+
+/** Starts a database server before the tests around it, and removes it after them. */
+export function teamDatabase(): TeamDatabase {
+  let cluster: PostgresCluster | undefined;
+  let url = "";
+  const running = () => {
+    if (cluster === undefined) throw new Error("The database runs only during tests.");
+    return cluster;
+  };
+  beforeAll(async () => {
+    cluster = await startPostgres(binaries ?? "");
+    url = cluster.createDatabase();
+    await initPostgresStore(url);
+  });
+  afterAll(async () => {
+    await cluster?.[Symbol.asyncDispose]();
+  });
+  return {
+    get cluster() {
+      return running();
+    },
+    get url() {
+      return url;
+    },
+    run: (sql) => running().run(sql, url.slice(url.lastIndexOf("/") + 1)),
+  };
 }
 
 /** Starts a gateway with a test service. It is closed when the test ends. */

@@ -1,28 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createTestService, until } from "../../packages/server/test/protocol/test-service.js";
-import {
-  type PostgresCluster,
-  postgresBinaries,
-  startPostgres,
-} from "../../packages/store-postgres/test/support/postgres-cluster.js";
-import { accept, call, createStore, startGateway, task } from "./team-support.js";
+import { hasPostgres, needsPostgres } from "./team.js";
+import { accept, call, startGateway, task, teamDatabase } from "./team-support.js";
 
-const binaries = postgresBinaries();
 const support = { gate: "required", ask: "required", hang: "required", echo: "required" } as const;
 
-describe.skipIf(binaries === undefined)("a task of one gateway", () => {
-  let cluster: PostgresCluster;
-  let database: string;
-  const start = (name: string) => startGateway(database, name, { service: createTestService(support) });
-
-  beforeAll(async () => {
-    cluster = await startPostgres(binaries as string);
-    database = await createStore(cluster);
-  });
-
-  afterAll(async () => {
-    await cluster?.[Symbol.asyncDispose]();
-  });
+describe.skipIf(!hasPostgres)(`a task of one gateway${needsPostgres}`, () => {
+  const database = teamDatabase();
+  const start = (name: string) => startGateway(database.url, name, { service: createTestService(support) });
 
   it("is polled, answered and fetched at another one", async () => {
     const [a, b] = await Promise.all([start("a"), start("b")]);
