@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isSensitiveToWrite } from "@trunkline/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { expandText, renderParts } from "../../../src/config/expand.js";
 import { findImports, IMPORT_SOURCES, importSource, readImport } from "../../../src/config/import/find-imports.js";
@@ -205,6 +206,15 @@ const PROGRAMS: { program: string; file: string; entries: Record<string, unknown
 describe("reading other programs' files", () => {
   it("has a sample file for every program", () => {
     expect(PROGRAMS.map(({ program }) => program).sort()).toEqual(IMPORT_SOURCES.map(({ id }) => id).sort());
+  });
+
+  // An agent that may write there could add a server that the program starts.
+  it.each(IMPORT_SOURCES)("$id's files are among those that need permission to be written", (source) => {
+    const user = (["linux", "darwin", "win32"] as const).flatMap((platform) =>
+      source.userFiles({ ...context, platform }),
+    );
+    const files = [...user, ...source.projectFiles.map((file) => `/home/ada/shop/${file}`)];
+    expect(files.filter((file) => !isSensitiveToWrite(file))).toEqual([]);
   });
 
   it.each(PROGRAMS)("translates $program's servers", ({ program, file, entries }) => {
