@@ -1,44 +1,42 @@
 import { spawn } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { ProgramId } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import { bin, Place, seen } from "./command.js";
 import { KEY, Terminal } from "./terminal.js";
 
 const SERVE = [bin, "serve"];
 
-/** Where each program keeps its servers on Linux, and what an entry looks like there. */
-const PROGRAMS = [
-  ["claude-code", ".claude.json", "mcpServers", { type: "stdio", command: process.execPath, args: SERVE }],
-  [
-    "claude-desktop",
+/** Where each program keeps its servers on Linux, and what an entry looks like there. Codex has its own test. */
+const FILES: Readonly<Record<Exclude<ProgramId, "codex">, readonly [file: string, table: string, entry: object]>> = {
+  "claude-code": [".claude.json", "mcpServers", { type: "stdio", command: process.execPath, args: SERVE }],
+  "claude-desktop": [
     ".config/Claude/claude_desktop_config.json",
     "mcpServers",
     { command: process.execPath, args: SERVE },
   ],
-  ["cursor", ".cursor/mcp.json", "mcpServers", { command: process.execPath, args: SERVE }],
-  ["vscode", ".config/Code/User/mcp.json", "servers", { type: "stdio", command: process.execPath, args: SERVE }],
-  ["windsurf", ".codeium/windsurf/mcp_config.json", "mcpServers", { command: process.execPath, args: SERVE }],
-  [
-    "zed",
+  cursor: [".cursor/mcp.json", "mcpServers", { command: process.execPath, args: SERVE }],
+  vscode: [".config/Code/User/mcp.json", "servers", { type: "stdio", command: process.execPath, args: SERVE }],
+  windsurf: [".codeium/windsurf/mcp_config.json", "mcpServers", { command: process.execPath, args: SERVE }],
+  zed: [
     ".config/zed/settings.json",
     "context_servers",
     { source: "custom", command: process.execPath, args: SERVE, env: {} },
   ],
-  ["gemini", ".gemini/settings.json", "mcpServers", { command: process.execPath, args: SERVE }],
-  [
-    "opencode",
+  gemini: [".gemini/settings.json", "mcpServers", { command: process.execPath, args: SERVE }],
+  opencode: [
     ".config/opencode/opencode.json",
     "mcp",
     { type: "local", command: [process.execPath, ...SERVE], enabled: true },
   ],
-  [
-    "cline",
+  cline: [
     ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
     "mcpServers",
     { type: "stdio", command: process.execPath, args: SERVE },
   ],
-] as const;
+};
+const PROGRAMS = Object.entries(FILES).map(([program, written]) => [program, ...written] as const);
 
 function write(place: Place, file: string, text: string): string {
   const path = join(place.home, file);

@@ -69,6 +69,7 @@ export {
   wholeSpan,
 } from "./json-bytes.js";
 export { ByteOutput, compactJson, linedJson } from "./json-bytes-format.js";
+export { isProgramId, KNOWN_PROGRAMS, PROGRAM_IDS, type ProgramId } from "./known-programs.js";
 export { type LargeResult, LargeValue, type SerializedValue, wholeOf } from "./large-value.js";
 export { isSecretName, REDACTED, redactedArgs, redactedUrl, secretsInArgs, secretsInUrl } from "./literal-secrets.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";

@@ -3,7 +3,16 @@
 import { access } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type EntryPlace, type ImportPlace, importSource } from "@trunkline/client/config";
-import { isWithin, nearestNames, realPathOf, resolvedPath, TrunklineError } from "@trunkline/core";
+import {
+  isProgramId,
+  isWithin,
+  KNOWN_PROGRAMS,
+  nearestNames,
+  type ProgramId,
+  realPathOf,
+  resolvedPath,
+  TrunklineError,
+} from "@trunkline/core";
 
 /** The command that starts Trunkline. */
 export interface LaunchCommand {
@@ -18,7 +27,7 @@ export interface RemoteServer {
 }
 
 export interface AgentProgram {
-  readonly id: string;
+  readonly id: ProgramId;
   readonly title: string;
   readonly format: EntryPlace["format"];
   /** The name of the servers table in its file. */
@@ -39,68 +48,73 @@ const bearer = ({ token }: RemoteServer) => ({ Authorization: `Bearer ${token}` 
 const typedRemote = (server: RemoteServer) => ({ type: "http", url: server.url, headers: bearer(server) });
 const plainRemote = (server: RemoteServer) => ({ url: server.url, headers: bearer(server) });
 
-/** Every program, in listing order. */
-export const AGENT_PROGRAMS: readonly AgentProgram[] = [
-  {
-    ...{ id: "claude-code", title: "Claude Code", format: "json", table: "mcpServers", inShell: true },
+/** What `install` writes for each program, in listing order. */
+const INSTALLED: Readonly<Record<ProgramId, Omit<AgentProgram, "id" | "title">>> = {
+  "claude-code": {
+    ...{ format: "json", table: "mcpServers", inShell: true },
     entry: typedEntry,
     remoteEntry: typedRemote,
     check: "Start a new Claude Code session; `claude mcp list` or /mcp shows it.",
   },
-  {
-    ...{ id: "claude-desktop", title: "Claude Desktop", format: "json", table: "mcpServers", inShell: false },
+  "claude-desktop": {
+    ...{ format: "json", table: "mcpServers", inShell: false },
     entry: plainEntry,
     check: "Quit and restart Claude Desktop; see Settings, Developer.",
   },
-  {
-    ...{ id: "cursor", title: "Cursor", format: "json", table: "mcpServers", inShell: false },
+  cursor: {
+    ...{ format: "json", table: "mcpServers", inShell: false },
     entry: plainEntry,
     remoteEntry: plainRemote,
     check: "See Cursor Settings, MCP, and switch it on if it is off.",
   },
-  {
-    ...{ id: "vscode", title: "VS Code", format: "json", table: "servers", inShell: false },
+  vscode: {
+    ...{ format: "json", table: "servers", inShell: false },
     entry: typedEntry,
     remoteEntry: typedRemote,
     check: "Run the command `MCP: List Servers` in VS Code and start it there.",
   },
-  {
-    ...{ id: "codex", title: "Codex", format: "toml", table: "mcp_servers", inShell: true },
+  codex: {
+    ...{ format: "toml", table: "mcp_servers", inShell: true },
     entry: plainEntry,
     remoteEntry: (server) => ({ url: server.url, http_headers: bearer(server) }),
     check: "Start a new Codex session; `codex mcp list` or /mcp shows it.",
   },
-  {
-    ...{ id: "windsurf", title: "Windsurf", format: "json", table: "mcpServers", inShell: false },
+  windsurf: {
+    ...{ format: "json", table: "mcpServers", inShell: false },
     entry: plainEntry,
     remoteEntry: (server) => ({ serverUrl: server.url, headers: bearer(server) }),
     check: "Refresh the MCP servers in Windsurf's Cascade panel.",
   },
-  {
-    ...{ id: "zed", title: "Zed", format: "json", table: "context_servers", inShell: false },
+  zed: {
+    ...{ format: "json", table: "context_servers", inShell: false },
     entry: (launch) => ({ source: "custom", ...plainEntry(launch), env: {} }),
     remoteEntry: (server) => ({ source: "custom", ...plainRemote(server) }),
     check: "The settings of Zed's Agent Panel show it with a green dot.",
   },
-  {
-    ...{ id: "gemini", title: "Gemini CLI", format: "json", table: "mcpServers", inShell: true },
+  gemini: {
+    ...{ format: "json", table: "mcpServers", inShell: true },
     entry: plainEntry,
     remoteEntry: (server) => ({ httpUrl: server.url, headers: bearer(server) }),
     check: "Start a new Gemini CLI session; `gemini mcp list` or /mcp shows it.",
   },
-  {
-    ...{ id: "opencode", title: "opencode", format: "json", table: "mcp", inShell: true },
+  opencode: {
+    ...{ format: "json", table: "mcp", inShell: true },
     entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
     remoteEntry: (server) => ({ type: "remote", ...plainRemote(server), enabled: true }),
     check: "Start a new opencode session; `opencode mcp list` shows it.",
   },
-  {
-    ...{ id: "cline", title: "Cline", format: "json", table: "mcpServers", inShell: false },
+  cline: {
+    ...{ format: "json", table: "mcpServers", inShell: false },
     entry: typedEntry,
     remoteEntry: (server) => ({ type: "streamableHttp", ...plainRemote(server) }),
     check: "See the MCP servers in Cline's panel.",
   },
-];
+};
+
+/** Every program, in listing order. */
+export const AGENT_PROGRAMS: readonly AgentProgram[] = Object.keys(INSTALLED)
+  .filter(isProgramId)
+  .map((id) => ({ id, title: KNOWN_PROGRAMS[id], ...INSTALLED[id] }));
 
 /** Finds a program by id. Throws `USAGE` with the nearest id if there is none. */
 export function agentProgram(id: string): AgentProgram {

@@ -1,12 +1,10 @@
+import { PROGRAM_IDS } from "@trunkline/core";
 import { type Cli, withJson } from "../flags.js";
 import type { ImportOptions } from "./run.js";
 
 export function addImport({ program, context, setExitCode }: Cli): void {
   withJson(program.command("import"))
-    .argument(
-      "[source...]",
-      "vscode, cursor, claude-code, claude-desktop, codex, windsurf, zed, gemini, opencode, cline, or all",
-    )
+    .argument("[source...]", `${PROGRAM_IDS.join(", ")}, or all`)
     .option("--from <file>", "read this file")
     .option("--user", "for you, in every folder: write to ~/.trunkline/settings.json")
     .option("--project", "for this project: write to its .trunkline/mcp.json, which others can share")

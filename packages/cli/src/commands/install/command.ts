@@ -1,4 +1,4 @@
-import { redactedArgs, TrunklineError } from "@trunkline/core";
+import { PROGRAM_IDS, redactedArgs, TrunklineError } from "@trunkline/core";
 import { commandLine } from "../../terminal/command-line.js";
 import { type Cli, hintOnUnknownOption, withJson } from "../flags.js";
 import { readServeArgs } from "../serve/command.js";
@@ -11,10 +11,7 @@ Delete them to remove everything.`;
 
 export function addInstall({ program, context, setExitCode }: Cli): void {
   const installing = withJson(program.command("install"))
-    .argument(
-      "[program]",
-      "claude-code, claude-desktop, cursor, vscode, codex, windsurf, zed, gemini, opencode or cline",
-    )
+    .argument("[program]", `${PROGRAM_IDS.slice(0, -1).join(", ")} or ${PROGRAM_IDS.at(-1)}`)
     .argument("[options...]", "after --: options for `trunkline serve`")
     .usage("[program] [--project] [--yes] [-- options of serve…]")
     .option(

@@ -3,14 +3,12 @@ import { isRecord } from "@trunkline/core";
 import { parseProgramText } from "../program-text.js";
 import type { ServerEntry } from "../written-entry.js";
 import { CALL_SECONDS, CONNECT_SECONDS, type EntryReader, entryOf, toolFilter } from "./entry-reader.js";
-import type { ImportSource } from "./imported-server.js";
+import type { ProgramReader } from "./imported-server.js";
 import { asItIs } from "./program-variables.js";
 import { joinOn } from "./programs.js";
 import { readServers } from "./read-servers.js";
 
-export const codex: ImportSource = {
-  id: "codex",
-  title: "Codex",
+export const codex: ProgramReader = {
   userFiles: ({ platform, userHome, env }) => [
     joinOn(platform, env.CODEX_HOME || joinOn(platform, userHome, ".codex"), "config.toml"),
   ],

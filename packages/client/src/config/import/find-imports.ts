@@ -6,17 +6,27 @@ import {
   isAbsent,
   isRecord,
   isTrunklineError,
+  KNOWN_PROGRAMS,
   nearestNames,
+  PROGRAM_IDS,
+  type ProgramId,
   systemCodeOf,
   TrunklineError,
 } from "@trunkline/core";
 import { foldersUpward } from "../config-files.js";
 import { codex } from "./codex.js";
-import type { ImportContext, ImportPlace, ImportSource, ParsedServers } from "./imported-server.js";
-import { JSON_PROGRAMS } from "./programs.js";
+import type { ImportContext, ImportPlace, ImportSource, ParsedServers, ProgramReader } from "./imported-server.js";
+import { JSON_READERS } from "./programs.js";
 import { parseJsonFile } from "./read-servers.js";
 
-export const IMPORT_SOURCES: readonly ImportSource[] = [...JSON_PROGRAMS.slice(0, 4), codex, ...JSON_PROGRAMS.slice(4)];
+const READERS: Readonly<Record<ProgramId, ProgramReader>> = { ...JSON_READERS, codex };
+
+/** Every program. If two have a server of the same name, the first one counts. */
+export const IMPORT_SOURCES: readonly ImportSource[] = PROGRAM_IDS.map((id) => ({
+  id,
+  title: KNOWN_PROGRAMS[id],
+  ...READERS[id],
+}));
 
 /** One file of another program. */
 export interface FoundImport extends ParsedServers {
@@ -87,10 +97,9 @@ export async function readImport(
 export function importSource(id: string): ImportSource {
   const source = IMPORT_SOURCES.find((candidate) => candidate.id === id);
   if (source !== undefined) return source;
-  const ids = IMPORT_SOURCES.map((candidate) => candidate.id);
-  const [near] = nearestNames(id, ids);
+  const [near] = nearestNames(id, PROGRAM_IDS);
   throw new TrunklineError("USAGE", `There is no program "${id}" to import from.`, {
-    hint: near === undefined ? `Known: ${ids.join(", ")}, or all.` : `Did you mean ${near}?`,
+    hint: near === undefined ? `Known: ${PROGRAM_IDS.join(", ")}, or all.` : `Did you mean ${near}?`,
   });
 }
 
@@ -118,7 +127,7 @@ function contextOf(path: string, options: Reading): ImportContext {
 
 /** Recognises the program by its key. */
 function recognise(text: string, path: string): ImportSource {
-  if (path.endsWith(".toml")) return codex;
+  if (path.endsWith(".toml")) return importSource("codex");
   const sameName = IMPORT_SOURCES.find(({ userFiles, projectFiles }) => {
     const files = [...userFiles({ userHome: "/", platform: "linux", env: {} }), ...projectFiles];
     const ending = join(basename(dirname(path)), basename(path)).replaceAll("\\", "/");

@@ -1,4 +1,5 @@
 // Types shared by the readers of other programs' files.
+import type { ProgramId } from "@trunkline/core";
 import type { InputDefinition, ServerEntry } from "../written-entry.js";
 
 /** Where to look for a program's files. */
@@ -37,11 +38,15 @@ export interface ParsedServers {
 }
 
 /** A program whose servers can be imported. */
-export interface ImportSource {
+export interface ImportSource extends ProgramReader {
   /** Its name on the command line. */
-  readonly id: string;
+  readonly id: ProgramId;
   /** Its product name. */
   readonly title: string;
+}
+
+/** Where a program keeps its servers, and how they are read. */
+export interface ProgramReader {
   /** The user's files, as absolute paths. */
   userFiles(place: ImportPlace): readonly string[];
   /** The project's files, relative to the project folder. */

@@ -1,6 +1,6 @@
 // The programs that keep their servers in JSON. Codex uses TOML and has its own file.
 import { posix, win32 } from "node:path";
-import { isRecord } from "@trunkline/core";
+import { isRecord, type ProgramId } from "@trunkline/core";
 import type { InputDefinition } from "../written-entry.js";
 import {
   CALL_SECONDS,
@@ -10,7 +10,7 @@ import {
   entryOf,
   toolFilter,
 } from "./entry-reader.js";
-import type { ImportContext, ImportedServer, ImportPlace, ImportSource } from "./imported-server.js";
+import type { ImportContext, ImportedServer, ImportPlace, ProgramReader } from "./imported-server.js";
 import { asItIs, cline, cursor, gemini, likeOurs, opencode, vsCode, windsurf } from "./program-variables.js";
 import { parseJsonFile, type ReadEntry, readServers } from "./read-servers.js";
 
@@ -89,9 +89,7 @@ function usual(options: Usual = {}): ReadEntry {
   };
 }
 
-const vscode: ImportSource = {
-  id: "vscode",
-  title: "VS Code",
+const vscode: ProgramReader = {
   userFiles: (place) =>
     ["Code", "Code - Insiders", "VSCodium"].map((product) =>
       joinOn(place.platform, applicationFolder(place), product, "User", "mcp.json"),
@@ -112,9 +110,7 @@ const vscode: ImportSource = {
   },
 };
 
-const cursorSource: ImportSource = {
-  id: "cursor",
-  title: "Cursor",
+const cursorReader: ProgramReader = {
   userFiles: ({ platform, userHome }) => [joinOn(platform, userHome, ".cursor", "mcp.json")],
   projectFiles: [".cursor/mcp.json"],
   parse: (text, context) =>
@@ -125,9 +121,7 @@ const cursorSource: ImportSource = {
     }),
 };
 
-const claudeCode: ImportSource = {
-  id: "claude-code",
-  title: "Claude Code",
+const claudeCode: ProgramReader = {
   userFiles: ({ platform, userHome, env }) => [joinOn(platform, env.CLAUDE_CONFIG_DIR || userHome, ".claude.json")],
   projectFiles: [".mcp.json"],
   parse: (text, context) => {
@@ -154,9 +148,7 @@ const claudeCode: ImportSource = {
   },
 };
 
-const claudeDesktop: ImportSource = {
-  id: "claude-desktop",
-  title: "Claude Desktop",
+const claudeDesktop: ProgramReader = {
   userFiles: (place) => [joinOn(place.platform, applicationFolder(place), "Claude", "claude_desktop_config.json")],
   projectFiles: [],
   parse: (text, context) =>
@@ -167,9 +159,7 @@ const claudeDesktop: ImportSource = {
     }),
 };
 
-const windsurfSource: ImportSource = {
-  id: "windsurf",
-  title: "Windsurf",
+const windsurfReader: ProgramReader = {
   userFiles: ({ platform, userHome }) => [joinOn(platform, userHome, ".codeium", "windsurf", "mcp_config.json")],
   projectFiles: [],
   parse: (text, context) =>
@@ -186,9 +176,7 @@ const windsurfSource: ImportSource = {
     }),
 };
 
-const zed: ImportSource = {
-  id: "zed",
-  title: "Zed",
+const zed: ProgramReader = {
   userFiles: (place) => [
     place.platform === "win32"
       ? joinOn(place.platform, applicationFolder(place), "Zed", "settings.json")
@@ -212,9 +200,7 @@ const zed: ImportSource = {
   },
 };
 
-const geminiCli: ImportSource = {
-  id: "gemini",
-  title: "Gemini CLI",
+const geminiCli: ProgramReader = {
   userFiles: ({ platform, userHome }) => [joinOn(platform, userHome, ".gemini", "settings.json")],
   projectFiles: [".gemini/settings.json"],
   parse: (text, context) => {
@@ -244,9 +230,7 @@ const geminiCli: ImportSource = {
   },
 };
 
-const opencodeSource: ImportSource = {
-  id: "opencode",
-  title: "opencode",
+const opencodeReader: ProgramReader = {
   userFiles: (place) =>
     ["opencode.json", "opencode.jsonc", "config.json"].map((file) =>
       joinOn(place.platform, configFolder(place), "opencode", file),
@@ -279,9 +263,7 @@ const readOpencode: ReadEntry = (reader) => {
   return { skipped: "it has neither a command nor a URL" };
 };
 
-const clineSource: ImportSource = {
-  id: "cline",
-  title: "Cline",
+const clineReader: ProgramReader = {
   userFiles: (place) => {
     const { platform, userHome, env } = place;
     const own = joinOn(platform, env.CLINE_DIR || joinOn(platform, userHome, ".cline"), "data", "settings");
@@ -313,17 +295,17 @@ const clineSource: ImportSource = {
 };
 
 /** All programs except Codex. */
-export const JSON_PROGRAMS: readonly ImportSource[] = [
+export const JSON_READERS: Readonly<Record<Exclude<ProgramId, "codex">, ProgramReader>> = {
   vscode,
-  cursorSource,
-  claudeCode,
-  claudeDesktop,
-  windsurfSource,
+  cursor: cursorReader,
+  "claude-code": claudeCode,
+  "claude-desktop": claudeDesktop,
+  windsurf: windsurfReader,
   zed,
-  geminiCli,
-  opencodeSource,
-  clineSource,
-];
+  gemini: geminiCli,
+  opencode: opencodeReader,
+  cline: clineReader,
+};
 
 /** Skips sign-in fields and tells the user to sign in again. */
 function withoutSignIn(...fields: string[]): (reader: EntryReader) => EntryFields {
