@@ -57,6 +57,28 @@ describe.skipIf(browserPath === undefined)("the page Traffic", () => {
     expect(stage.faults).toEqual([]);
   });
 
+  it.each([
+    ["wide", 1_280, ["Time", "Client", "Operation", "Took", "Size", "≈ Tokens", "Outcome"]],
+    ["narrow", 700, ["Time", "Client", "Operation", "Took", "Outcome"]],
+  ])("a %s list has its cells below their heads", async (_, width, names) => {
+    await using stage = new ConsoleStage({ servers: SERVERS });
+    await stage.run("execute", "hello.hello", "name=Ada");
+    const page = await stage.open("traffic");
+    await page.setViewportSize({ width, height: 800 });
+    await rows(page, /hello\.hello.*ok/).waitFor();
+    const spans = (line: string) =>
+      page.locator(`${line} > span`).evaluateAll((each) =>
+        each.flatMap((span) => {
+          const { left, width: room } = span.getBoundingClientRect();
+          return room === 0 ? [] : [{ text: span.textContent ?? "", left: Math.round(left) }];
+        }),
+      );
+    const heads = await spans(".call.heads");
+    expect(heads.map(({ text }) => text)).toEqual(names);
+    expect((await spans(".slot > .call")).map(({ left }) => left)).toEqual(heads.map(({ left }) => left));
+    expect(stage.faults).toEqual([]);
+  });
+
   it("filters by words and conditions", async () => {
     await using stage = new ConsoleStage({ servers: SERVERS });
     await stage.run("execute", "hello.hello", "name=Ada");

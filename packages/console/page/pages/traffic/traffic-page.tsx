@@ -22,7 +22,7 @@ import { CallDetailsPane } from "./call-details.js";
 import { CallFeed } from "./call-feed.js";
 import { FILTER_HELP } from "./call-filter.js";
 import type { TrafficRow } from "./call-list.js";
-import { ROW_HEIGHT, renderRow } from "./call-rows.js";
+import { COLUMN_WIDTHS, ColumnHeads, ROW_HEIGHT, renderRow } from "./call-rows.js";
 import { DayCharts } from "./day-charts.js";
 import "./traffic.css";
 
@@ -123,7 +123,7 @@ export function TrafficPage({ workspace, place }: PageProps) {
         </div>
       ) : (
         <div class={`split ${chosen === undefined ? "" : "with-details"}`}>
-          <div class="traffic-list" ref={box}>
+          <div class="traffic-list" ref={box} style={COLUMN_WIDTHS}>
             {feed.error !== undefined && (
               <div class="traffic-notice">
                 <ErrorNotice error={feed.error} retry={loadOlder} />
@@ -137,17 +137,7 @@ export function TrafficPage({ workspace, place }: PageProps) {
                 </Button>
               </div>
             )}
-            <div class="call heads" aria-hidden="true">
-              <span>Time</span>
-              <span>Client</span>
-              <span>Operation</span>
-              <span class="number">Took</span>
-              <span class="number">Size</span>
-              <span class="number tokens" title="Estimated: one token for four bytes">
-                ≈ Tokens
-              </span>
-              <span>Outcome</span>
-            </div>
+            <ColumnHeads />
             {feed.list.isEmpty && feed.error === undefined ? (
               <Loading lines={10} />
             ) : shown.length === 0 ? (
