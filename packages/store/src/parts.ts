@@ -18,6 +18,7 @@ export type {
 } from "./documents/document-target.js";
 export { downloadTo, type ResolvedDownloadParams, removeOldPartials } from "./documents/download.js";
 export { neededBytes, partOf, requireWhole } from "./documents/get-parts.js";
+export { listingOf } from "./documents/listing.js";
 export {
   type ResolvedRestoreParams,
   type RestoredDocument,

@@ -1,6 +1,6 @@
 // `list`, `list_collections` and `list_snapshots`.
 import type { ListCollectionsResult, ListParams, ListResult, ListSnapshotsResult } from "@trunkline/store/contract";
-import { decodeCursor, encodeCursor, wholeNumber } from "@trunkline/store/parts";
+import { decodeCursor, encodeCursor, listingOf, wholeNumber } from "@trunkline/store/parts";
 import { attributesOf } from "../contents/attributes.js";
 import { hexOf } from "../contents/pg-contents.js";
 import {
@@ -40,11 +40,7 @@ export async function listDocuments(
   sql: Sql,
   params: Omit<ListParams, "session"> & SelectionParams,
 ): Promise<ListResult> {
-  const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? params.recent ?? DEFAULT_LIMIT;
-  const offset = wholeNumber(params.offset, { name: "offset" }) ?? 0;
-  const recent = wholeNumber(params.recent, { name: "recent", from: 1 });
-  const sortBy = params.sortBy ?? (recent === undefined ? "name" : "indexed");
-  const isDescending = (params.sortOrder ?? (sortBy === "name" ? "asc" : "desc")) === "desc";
+  const { limit, offset, recent, sortBy, isDescending } = listingOf(params);
   const [column, type] = SORT_COLUMNS[sortBy];
   const selection = await selectDocuments(sql, params);
   const values = new Values(selection.values);

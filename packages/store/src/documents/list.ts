@@ -1,12 +1,12 @@
 import type { DocumentInfo, ListParams, ListResult } from "../contract/index.js";
-import { decodeCursor, encodeCursor, wholeNumber } from "../contract/params.js";
+import { decodeCursor, encodeCursor } from "../contract/params.js";
 import { hexOf } from "../engine/sqlite/contents.js";
 import type { Db, SqlValue } from "../engine/sqlite/database.js";
 import { metadataOf, tagsOf } from "../engine/sqlite/documents.js";
 import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
+import { listingOf } from "./listing.js";
 
-const DEFAULT_LIMIT = 100;
 const SORT_COLUMNS = {
   name: "d.name",
   size: "c.size",
@@ -37,11 +37,7 @@ export const LISTED_COLUMNS =
 
 /** `list`: lists documents in pages, with a cursor that stays valid while documents are added and removed. */
 export function listDocuments({ truth }: ReadEnvironment, params: ResolvedListParams): ListResult {
-  const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? params.recent ?? DEFAULT_LIMIT;
-  const offset = wholeNumber(params.offset, { name: "offset" }) ?? 0;
-  const recent = wholeNumber(params.recent, { name: "recent", from: 1 });
-  const sortBy = params.sortBy ?? (recent === undefined ? "name" : "indexed");
-  const descending = (params.sortOrder ?? (sortBy === "name" ? "asc" : "desc")) === "desc";
+  const { limit, offset, recent, sortBy, isDescending } = listingOf(params);
   const column = SORT_COLUMNS[sortBy];
   return truth.reading(() => {
     const selection = selectDocuments(truth, params);
@@ -57,10 +53,10 @@ export function listDocuments({ truth }: ReadEnvironment, params: ResolvedListPa
     );
     if (params.cursor !== undefined) {
       const [value, id] = decodeCursor(params.cursor, 2) as [string | number, number];
-      where += ` AND (${column}, d.id) ${descending ? "<" : ">"} (?, ?)`;
+      where += ` AND (${column}, d.id) ${isDescending ? "<" : ">"} (?, ?)`;
       values.push(value, id);
     }
-    const order = descending ? "DESC" : "ASC";
+    const order = isDescending ? "DESC" : "ASC";
     const rows = truth.all<ListedRow & { sort: string | number }>(
       `SELECT ${LISTED_COLUMNS}, ${column} AS sort FROM ${selection.from} WHERE ${where}
        ORDER BY ${column} ${order}, d.id ${order} LIMIT ? OFFSET ?`,
