@@ -202,20 +202,37 @@ describe("another user of this machine", () => {
     expect((await run(process.execPath, ["-e", program])).stdout).toBe("200\n");
   });
 
+  it.runIf(process.platform === "linux" && process.getuid?.() === 0)(
+    "cannot hide behind another address of this machine",
+    async () => {
+      const code = new URL(server.createLink()).hash.slice("#code=".length);
+      const program = `const request = require("node:http").request({ host: "127.0.0.1", port: ${server.port},
+      localAddress: "127.0.0.2", path: "/api/session", method: "POST", headers: { "content-type": "application/json" } });
+      request.on("response", (response) => console.log(response.statusCode));
+      request.end(${JSON.stringify(JSON.stringify({ code }))})`;
+      const run = promisify(execFile);
+      const other = await run(process.execPath, ["-e", program], { uid: 65_534, gid: 65_534, cwd: "/", env: {} });
+      expect(other.stdout).toBe("403\n");
+      expect((await run(process.execPath, ["-e", program])).stdout).toBe("200\n");
+    },
+  );
+
   it.each([
-    ["0100007F", 1000],
-    ["0000000000000000FFFF00000100007F", 1000],
-    ["0100007E", undefined],
-  ])("is known by the kernel's table: %s", (address, user) => {
+    ["0100007F", "127.0.0.1", 1000],
+    ["0200007F", "127.0.0.2", 1000],
+    ["0000000000000000FFFF00000200007F", "::ffff:127.0.0.2", 1000],
+    ["0100007E", "127.0.0.1", undefined],
+  ])("is known by the kernel's table: %s", (address, clientAddress, user) => {
+    const server = address.replace(/0.00007F$/, "0100007F");
     const line = (local: string, remote: string, uid: number) =>
       `   1: ${local} ${remote} 01 00000000:00000000 00:00000000 00000000 ${uid}        0 12345 1 0 20 4 30 10 -1`;
-    const table = [
-      "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode",
-      line(`${address}:1F90`, `${address}:C001`, 0),
-      line(`${address}:C001`, `${address}:1F90`, 1000),
-      "",
-    ].join("\n");
-    expect(userIn(table, { clientPort: 0xc001, serverPort: 0x1f90 })).toBe(user);
+    const ours = line(`${server}:1F90`, `${address}:C001`, 0);
+    const theirs = line(`${address}:C001`, `${server}:1F90`, 1000);
+    const head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode";
+    const ends = { clientAddress, clientPort: 0xc001, serverPort: 0x1f90 };
+    expect(userIn([head, ours, theirs, ""].join("\n"), ends)).toBe(user);
+    // A table that changes while it is read can lack lines.
+    expect(userIn([head, ours, ""].join("\n"), ends)).toBe(user === undefined ? undefined : "hidden");
   });
 });
 

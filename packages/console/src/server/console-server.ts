@@ -163,7 +163,7 @@ export class ConsoleServer implements AsyncDisposable {
 
   /**
    * Whether a program of this user has connected. Another user could read the link's code in the arguments of the program
-   * that opens the browser. Unknown counts as yes: no one can make it unknown.
+   * that opens the browser. Counts as yes if the system says nothing about connections at all.
    */
   #isOwnUser({ socket }: IncomingMessage): Promise<boolean> {
     const known = this.#users.get(socket);
@@ -172,9 +172,11 @@ export class ConsoleServer implements AsyncDisposable {
     const checking =
       own === undefined || process.platform !== "linux"
         ? Promise.resolve(true)
-        : peerUser({ clientPort: socket.remotePort ?? 0, serverPort: this.#port }).then(
-            (user) => user === undefined || user === own || user === 0,
-          );
+        : peerUser({
+            clientAddress: socket.remoteAddress ?? "",
+            clientPort: socket.remotePort ?? 0,
+            serverPort: this.#port,
+          }).then((user) => user === undefined || user === own || user === 0);
     this.#users.set(socket, checking);
     return checking;
   }

@@ -3,33 +3,44 @@ import { readFile } from "node:fs/promises";
 
 /** The two ends of a connection, as the client sees them. */
 export interface Ends {
+  /** A client chooses its address: all of 127.0.0.0/8 is this machine. */
+  readonly clientAddress: string;
   readonly clientPort: number;
   readonly serverPort: number;
 }
 
-/** 127.0.0.1, in an IPv4 and in an IPv6 table. */
-const LOOPBACK = ["0100007F", "0000000000000000FFFF00000100007F"];
+const SERVER_ADDRESS = "127.0.0.1";
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
-/** Returns the id of the user whose program has connected; undefined if the system does not say. */
-export async function peerUser(ends: Ends): Promise<number | undefined> {
-  for (const table of TABLES) {
-    const text = await readFile(table, "latin1").catch(() => "");
-    const user = userIn(text, ends);
-    if (user !== undefined) return user;
-  }
-  return undefined;
+/**
+ * Returns the id of the user whose program has connected: undefined if the system does not say, "hidden" if it shows our
+ * end of the connection but not theirs.
+ */
+export async function peerUser(ends: Ends): Promise<number | "hidden" | undefined> {
+  const tables = await Promise.all(TABLES.map((table) => readFile(table, "latin1").catch(() => "")));
+  return userIn(tables.join("\n"), ends);
 }
 
-/** Finds the client's end of a connection in a table of the kernel. */
-export function userIn(table: string, { clientPort, serverPort }: Ends): number | undefined {
-  const portOf = (port: number) => port.toString(16).toUpperCase().padStart(4, "0");
-  for (const line of table.split("\n")) {
+/** Finds the client's end of a connection in the kernel's tables. */
+export function userIn(tables: string, { clientAddress, clientPort, serverPort }: Ends): number | "hidden" | undefined {
+  const clients = spellings(clientAddress, clientPort);
+  const servers = spellings(SERVER_ADDRESS, serverPort);
+  let isOurEndThere = false;
+  for (const line of tables.split("\n")) {
     const [, local = "", remote = "", , , , , user] = line.trim().split(/\s+/);
-    const isIt = LOOPBACK.some(
-      (address) => local === `${address}:${portOf(clientPort)}` && remote === `${address}:${portOf(serverPort)}`,
-    );
-    if (isIt && user !== undefined) return Number(user);
+    if (clients.includes(local) && servers.includes(remote) && user !== undefined) return Number(user);
+    isOurEndThere ||= servers.includes(local) && clients.includes(remote);
   }
-  return undefined;
+  return isOurEndThere ? "hidden" : undefined;
+}
+
+/** Returns an IPv4 address with its port as the IPv4 and the IPv6 table show it: bytes in hex, the last one first. */
+function spellings(address: string, port: number): string[] {
+  const hex = (number: number, digits: number) => number.toString(16).toUpperCase().padStart(digits, "0");
+  const bytes = address
+    .replace(/^::ffff:/, "")
+    .split(".")
+    .reverse();
+  const shown = bytes.map((byte) => hex(Number(byte), 2)).join("");
+  return [shown, `0000000000000000FFFF0000${shown}`].map((each) => `${each}:${hex(port, 4)}`);
 }
