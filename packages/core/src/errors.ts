@@ -151,6 +151,10 @@ export function fileReason(error: unknown): string | undefined {
       return "it does not exist";
     case "EISDIR":
       return "it is a folder";
+    case "EFTYPE":
+      return "it is a pipe or a device, not a file";
+    case "EFBIG":
+      return "it is too large";
     case "ENOTDIR":
       return "a part of its path is not a folder";
     case "EEXIST":

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import {
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
   linkSync,
@@ -12,7 +13,7 @@ import {
   statSync,
   unlinkSync,
 } from "node:fs";
-import { chmod, mkdir, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { systemCodeOf } from "./errors.js";
 
@@ -40,6 +41,31 @@ export function isFolderSync(path: string): boolean {
     if (systemCodeOf(error) === undefined) throw error;
     return false;
   }
+}
+
+/** No configuration is larger. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Reads a file that someone else may have put there. Rejects with the system code `EFTYPE` if it is a pipe or a device,
+ * and with `EFBIG` if it is larger than 64 MB. Opening a pipe with `readFile` would take one of Node's few threads for
+ * file access until another program writes to it; four of them stop all file access of the process.
+ */
+export async function readRegularFile(path: string, signal?: AbortSignal): Promise<Buffer> {
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = await file.stat();
+    // Reading a folder fails with its own code.
+    if (!stats.isFile() && !stats.isDirectory()) throw systemError("EFTYPE", path);
+    if (stats.size > MAX_FILE_BYTES) throw systemError("EFBIG", path);
+    return await file.readFile(signal === undefined ? {} : { signal });
+  } finally {
+    await file.close();
+  }
+}
+
+function systemError(code: "EFTYPE" | "EFBIG", path: string): Error {
+  return Object.assign(new Error(`${code}, read '${path}'`), { code, syscall: "read", path });
 }
 
 /**

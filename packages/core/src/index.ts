@@ -46,6 +46,7 @@ export {
   isFolderSync,
   makeFolder,
   placeFileSync,
+  readRegularFile,
   realPathOf,
   resolvedPath,
   writeFileAtomically,

@@ -1,7 +1,15 @@
 // Carries out a move: backs up, then writes every file or none.
-import { readFile, rm, stat } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { type ConfigEdit, editedConfig, entryIn } from "@trunkline/client/config";
-import { fileReason, isAbsent, messageOf, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
+import {
+  fileReason,
+  isAbsent,
+  messageOf,
+  readRegularFile,
+  systemCodeOf,
+  TrunklineError,
+  writeFileAtomically,
+} from "@trunkline/core";
 import type { ImportPlan } from "../app/import-plan.js";
 import { type WriteTarget, writeConfig } from "../app/write-config.js";
 import type { CommandContext } from "../terminal/context.js";
@@ -177,7 +185,7 @@ async function undone(
 /** Reads a file; undefined if it does not exist. */
 export async function bytesOf(path: string): Promise<Buffer | undefined> {
   try {
-    return await readFile(path);
+    return await readRegularFile(path);
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw error;

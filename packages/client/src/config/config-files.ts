@@ -1,7 +1,7 @@
 // Determines which files make up the config, their order of precedence, and how their text is read.
 import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { abortError, isWithin, resolvedPath, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { abortError, isWithin, readRegularFile, resolvedPath, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
 import { withHome } from "./home-path.js";
 import type { ConfigScope } from "./loaded-config.js";
@@ -299,22 +299,31 @@ export function decodeConfigText(bytes: Uint8Array): string {
   return new TextDecoder(encoding).decode(bytes);
 }
 
-/** Reads a file's text. System errors are thrown as they are; an abort throws a `TrunklineError`. */
-export async function readText(path: string, signal: AbortSignal | undefined): Promise<string> {
+/**
+ * Reads a file's text. System errors are thrown as they are; an abort throws a `TrunklineError`. A pipe is read only with
+ * `mayBePipe`: for a file that the user has named.
+ */
+export async function readText(
+  path: string,
+  signal: AbortSignal | undefined,
+  { mayBePipe = false } = {},
+): Promise<string> {
   try {
-    return decodeConfigText(await readFile(path, signal === undefined ? {} : { signal }));
+    const reading = mayBePipe ? readFile(path, signal === undefined ? {} : { signal }) : readRegularFile(path, signal);
+    return decodeConfigText(await reading);
   } catch (error) {
     if (signal?.aborted) throw abortError(signal, "Reading the configuration");
     throw error;
   }
 }
 
-/** Reads a file's text; returns undefined if the file does not exist, is a folder, or is not readable. */
+/** Reads a file's text; returns undefined if the file does not exist, is not a regular file, or is not readable. */
 export async function readOptional(path: string, signal: AbortSignal | undefined): Promise<string | undefined> {
   try {
     return await readText(path, signal);
   } catch (error) {
-    if (isMissing(error) || ["EISDIR", "EACCES", "EPERM"].includes(systemCodeOf(error) ?? "")) return undefined;
+    if (isMissing(error) || ["EISDIR", "EFTYPE", "EFBIG", "EACCES", "EPERM"].includes(systemCodeOf(error) ?? ""))
+      return undefined;
     throw error;
   }
 }

@@ -1,8 +1,7 @@
 // Edits the entries of a configuration file. Everything else in the file stays, including comments and order. An
 // unreadable file is never touched.
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { isAbsent, TrunklineError, writeFileAtomically } from "@trunkline/core";
+import { isAbsent, readRegularFile, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import { decodeConfigText } from "./config-files.js";
 import { findSections } from "./dialects.js";
 import { removeJson, setJson } from "./edit-json.js";
@@ -243,7 +242,7 @@ function plainValue(node: ConfigNode): unknown {
 
 async function readBytes(path: string, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
   try {
-    return await readFile(path, signal === undefined ? {} : { signal });
+    return await readRegularFile(path, signal);
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw error;

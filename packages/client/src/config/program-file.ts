@@ -1,8 +1,7 @@
 // Reads, adds and removes one entry in another program's configuration file. Everything else in the file stays the
 // same, character by character. Each change is verified by parsing the new text before anything is written.
-import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
-import { fileReason, isAbsent, isRecord, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { fileReason, isAbsent, isRecord, readRegularFile, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { stringify as stringifyToml } from "smol-toml";
 import { removeJson, setJson } from "./edit-json.js";
 import { parseProgramText } from "./program-text.js";
@@ -24,6 +23,12 @@ export interface ProgramFile {
   readonly entry: unknown;
 }
 
+const HINTS: Readonly<Record<string, string>> = {
+  EISDIR: "Move the folder away: the program expects a file there.",
+  EFTYPE: "Move it away: the program expects a file there.",
+  EFBIG: "Remove what does not belong in it.",
+};
+
 /** Reads a file. Throws `IO` if it cannot be read or parsed. */
 export async function readProgramFile(
   file: string,
@@ -32,14 +37,14 @@ export async function readProgramFile(
 ): Promise<ProgramFile> {
   let bytes: Buffer;
   try {
-    bytes = await readFile(file, options.signal === undefined ? {} : { signal: options.signal });
+    bytes = await readRegularFile(file, options.signal);
   } catch (error) {
     if (isAbsent(error)) return { text: undefined, entry: undefined };
     const code = systemCodeOf(error);
     if (code === undefined || options.signal?.aborted) throw error;
     throw new TrunklineError("IO", `${file} cannot be read: ${fileReason(error) ?? code}.`, {
       cause: error,
-      hint: code === "EISDIR" ? "Move the folder away: the program expects a file there." : "Check its permissions.",
+      hint: HINTS[code] ?? "Check its permissions.",
     });
   }
   if (bytes[0] === 0xff && bytes[1] === 0xfe) throw wrongEncoding(file, "encoded as UTF-16");

@@ -47,7 +47,8 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   if (real !== undefined && !isWithin(real, boundary ?? workspaceFolder)) return outsideProject(source);
   let text: string;
   try {
-    text = source.text ?? (await readText(path, signal));
+    // The user's `--mcp <(…)` is a pipe.
+    text = source.text ?? (await readText(path, signal, { mayBePipe: scope === "explicit" }));
   } catch (error) {
     if (signal?.aborted) throw error;
     if (namedBy !== undefined) throw unreadable(source, error);

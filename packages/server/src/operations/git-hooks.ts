@@ -1,7 +1,6 @@
 // Where Git looks for hooks if a repository's configuration names another folder than `.git/hooks`, which is reserved.
-import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { isAbsent, isInside, isWithin, systemCodeOf } from "@trunkline/core";
+import { isAbsent, isInside, isWithin, readRegularFile, systemCodeOf } from "@trunkline/core";
 
 /** Returns the hook folders of the repositories around a path, up to an allowed folder. */
 export async function hookFolders(path: string, root: string): Promise<string[]> {
@@ -41,9 +40,10 @@ async function configOf(git: string): Promise<string | undefined> {
 
 async function textOf(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, "utf8");
+    return (await readRegularFile(path)).toString("utf8");
   } catch (error) {
-    if (isAbsent(error) || ["EISDIR", "EACCES", "EPERM"].includes(systemCodeOf(error) ?? "")) return undefined;
+    if (isAbsent(error) || ["EISDIR", "EFTYPE", "EFBIG", "EACCES", "EPERM"].includes(systemCodeOf(error) ?? ""))
+      return undefined;
     throw error;
   }
 }

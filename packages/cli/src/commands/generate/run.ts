@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Hub } from "@trunkline/client";
 import type { TypedServer } from "@trunkline/client/config";
@@ -11,6 +10,7 @@ import {
   isTrunklineError,
   printable,
   printableJson,
+  readRegularFile,
   type SourcedTool,
   systemCodeOf,
   TrunklineError,
@@ -151,7 +151,7 @@ function missingServers(
 
 async function readExisting(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, "utf8");
+    return (await readRegularFile(path)).toString("utf8");
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw unusable(path, "read", error);

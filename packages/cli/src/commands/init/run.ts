@@ -1,8 +1,16 @@
 // Creates a store for the project and indexes the project. Running it again indexes only the changes.
 import { writeFileSync } from "node:fs";
-import { lstat, mkdir, readFile } from "node:fs/promises";
+import { lstat, mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { fileReason, isFolder, placeFileSync, printable, systemCodeOf, TrunklineError } from "@trunkline/core";
+import {
+  fileReason,
+  isFolder,
+  placeFileSync,
+  printable,
+  readRegularFile,
+  systemCodeOf,
+  TrunklineError,
+} from "@trunkline/core";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { isWholeHome, wholeHomeReason } from "../../app/folders.js";
@@ -138,7 +146,7 @@ async function ignoreStore(path: string): Promise<void> {
 async function readOrEmpty(path: string): Promise<string> {
   try {
     if ((await lstat(path)).isSymbolicLink()) return "";
-    return await readFile(path, "utf8");
+    return (await readRegularFile(path)).toString("utf8");
   } catch (error) {
     if (systemCodeOf(error) === "ENOENT") return "";
     throw error;

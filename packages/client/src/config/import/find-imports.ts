@@ -10,6 +10,7 @@ import {
   nearestNames,
   PROGRAM_IDS,
   type ProgramId,
+  readRegularFile,
   systemCodeOf,
   TrunklineError,
 } from "@trunkline/core";
@@ -79,7 +80,8 @@ export async function readImport(
   options: FindImportsOptions & { readonly program?: string | undefined },
 ): Promise<FoundImport> {
   const path = resolve(options.cwd, file);
-  const text = await readText(path, options.signal);
+  // `--from <(…)` is a pipe.
+  const text = await readText(path, options.signal, { mayBePipe: true });
   if (text === undefined) {
     throw new TrunklineError("USAGE", `The file ${path} does not exist.`, {
       hint: "Check the path given with --from.",
@@ -144,14 +146,25 @@ function recognise(text: string, path: string): ImportSource {
   });
 }
 
-async function readText(path: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+const HINTS: Readonly<Record<string, string>> = {
+  EISDIR: "Name a file inside it.",
+  EFTYPE: "Remove it: whoever made this folder put it there.",
+  EFBIG: "Remove what does not belong in it.",
+};
+
+async function readText(
+  path: string,
+  signal: AbortSignal | undefined,
+  { mayBePipe = false } = {},
+): Promise<string | undefined> {
   try {
-    return await readFile(path, { encoding: "utf8", ...(signal === undefined ? {} : { signal }) });
+    const reading = mayBePipe ? readFile(path, signal === undefined ? {} : { signal }) : readRegularFile(path, signal);
+    return (await reading).toString("utf8");
   } catch (error) {
     if (isAbsent(error)) return undefined;
     const reason = fileReason(error);
     if (reason === undefined || signal?.aborted) throw error;
-    const hint = systemCodeOf(error) === "EISDIR" ? "Name a file inside it." : "Check its permissions.";
+    const hint = HINTS[systemCodeOf(error) ?? ""] ?? "Check its permissions.";
     throw new TrunklineError("IO", `${path} cannot be read: ${reason}.`, { cause: error, hint });
   }
 }
