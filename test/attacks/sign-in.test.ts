@@ -2,10 +2,11 @@
 // the sign-in to reach addresses that only this machine can reach.
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { silentLogger } from "@trunkline/core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { MemoryCredentials } from "../../packages/client/src/auth/credentials.js";
+import { listenOnLoopback } from "../../packages/client/src/auth/loopback.js";
 import { ServerAuth } from "../../packages/client/src/auth/server-auth.js";
 import type { AuthSettings, HttpServer } from "../../packages/client/src/config/loaded-config.js";
 import { Place } from "../e2e/command.js";
@@ -153,6 +154,15 @@ describe("client credentials", () => {
     const evil = await granting();
     const auth = serverAuth({ url: `${evil.origin}/mcp`, auth: { ...MACHINE, issuer: "https://login.public.test" } });
     expect(await refusalOf(auth, `${evil.origin}/prm`)).toMatchObject({ code: "PROTOCOL" });
+    expect(JSON.stringify(evil.requests)).not.toContain("machine-secret");
+    expect(evil.requests.map(({ path }) => path)).not.toContain("/token");
+  });
+
+  it("are not sent to a server that calls itself by the issuer's name", async () => {
+    const issuer = "https://login.public.test";
+    const evil = await granting(() => ({ issuer }));
+    const auth = serverAuth({ url: `${evil.origin}/mcp`, auth: { ...MACHINE, issuer } });
+    expect(await refusalOf(auth, `${evil.origin}/prm`)).toBeDefined();
     expect(JSON.stringify(evil.requests)).not.toContain("machine-secret");
     expect(evil.requests.map(({ path }) => path)).not.toContain("/token");
   });
@@ -365,5 +375,27 @@ describe("an authorization server that answers too much", () => {
   it("is cut off", async () => {
     const { origin } = await listen(() => ({ json: { padding: "x".repeat(3_000_000) } }));
     expect(await refusalOf(serverAuth({ url: `${origin}/mcp` }), `${origin}/prm`)).toMatchObject({ code: "PROTOCOL" });
+  });
+});
+
+describe("the listener that waits for the browser", () => {
+  /** Sends a request line as it is: no client library would. */
+  async function statusOf(port: string, target: string): Promise<string> {
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.end(`GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
+    let answer = "";
+    for await (const part of socket.setEncoding("latin1")) answer += part;
+    return answer.split(" ")[1] ?? "";
+  }
+
+  it("survives requests of any page, and goes on waiting", async () => {
+    const redirects: string[] = [];
+    await using loopback = await listenOnLoopback({ onRedirect: (params) => redirects.push(String(params)) > 0 });
+    const { port } = new URL(loopback.redirectUri);
+    for (const target of ["//[", "http://[", "http://%00/", "*", "/nothing", "//evil.example/"])
+      expect(await statusOf(port, target)).toBe("404");
+    expect(redirects).toEqual([]);
+    expect(await statusOf(port, "/callback?code=1")).toBe("200");
+    expect(redirects).toEqual(["code=1"]);
   });
 });

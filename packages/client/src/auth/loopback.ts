@@ -27,8 +27,8 @@ export async function listenOnLoopback(options: LoopbackOptions): Promise<Loopba
   const wanted = preferred === undefined ? undefined : new URL(preferred);
   const path = wanted?.pathname ?? PATH;
   const server = createServer({ keepAlive: false }, (request, response) => {
-    const url = new URL(request.url ?? "/", "http://127.0.0.1");
-    if (request.method !== "GET" || url.pathname !== path) return answer(response, 404, "Nothing here.");
+    const url = urlOf(request.url ?? "/");
+    if (request.method !== "GET" || url?.pathname !== path) return answer(response, 404, "Nothing here.");
     if (!onRedirect(url.searchParams)) return answer(response, 400, "This does not belong to the pending sign-in.");
     // There are no tokens yet, so the page promises nothing.
     const text = url.searchParams.has("error") ? "The sign-in was refused." : "Thank you.";
@@ -51,6 +51,12 @@ export async function listenOnLoopback(options: LoopbackOptions): Promise<Loopba
       clearTimeout(timer);
     },
   };
+}
+
+/** Any page can send requests here. Not every target is a URL: `//[` is not. */
+function urlOf(target: string): URL | undefined {
+  const base = "http://127.0.0.1";
+  return URL.canParse(target, base) ? new URL(target, base) : undefined;
 }
 
 async function listen(server: Server, port: number, fixed: boolean): Promise<void> {
