@@ -259,6 +259,23 @@ describe("a store with a foreign schema", () => {
   });
 
   it.each([
+    ["other bytes under the hash of a file", "UPDATE content_chunks SET chunk = 3 - chunk"],
+    ["another size", "UPDATE contents SET size = size + 1"],
+    ["bytes added", "INSERT INTO content_chunks SELECT content, position + 1, chunk FROM content_chunks"],
+    ["no bytes", "DELETE FROM content_chunks"],
+  ])("is rejected as an export with %s, which would lose a file that is added later", async (_, sql) => {
+    using place = new Place({ "a.md": "the real one", "b.md": "the evil one" });
+    const own = ["--store", "own"];
+    await place.run(["store", "add", "a.md", "b.md", ...own]);
+    await place.run(["store", "export", "out.trunkline", ...own]);
+    runUnprotected(join(place.cwd, "out.trunkline"), sql);
+    const { code, stderr } = await place.run(["store", "import", "out.trunkline"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("does not match its hash")]);
+    await place.run(["store", "add", "a.md"]);
+    expect((await place.run(["store", "get", "a.md"])).stdout).toBe("the real one");
+  });
+
+  it.each([
     ["a trigger", "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END"],
     ["an endless view", `DROP TABLE rank_changed; CREATE VIEW rank_changed AS ${ENDLESS} SELECT i AS entry FROM n`],
     ["an extra table", "CREATE TABLE extra (x)"],

@@ -1,4 +1,5 @@
 // `export` and `import`: writes the whole content database to one file, and replays its history into another store.
+import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
 import { isFolderSync, placeFileSync, TrunklineError, toTrunklineError } from "@trunkline/core";
 import { takeSnapshot } from "../documents/change.js";
@@ -135,21 +136,37 @@ async function importContents(
     contents++;
     if (findContent(env.truth, hexOf(row.hash)) !== undefined) continue;
     const chunks: PackedChunk[] = [];
+    const whole = createHash("sha256");
+    let size = 0;
     for (const chunk of source.iterate<{ hash: Uint8Array; size: number; codec: number; data: Uint8Array }>(
       `SELECT k.hash, k.size, k.codec, k.data FROM content_chunks cc JOIN chunks k ON k.id = cc.chunk
        WHERE cc.content = ? ORDER BY cc.position`,
       row.id,
     )) {
+      call.check();
       const incoming = { ...chunk, hash: hexOf(chunk.hash) };
       // Do not import damaged chunks.
-      openChunk(incoming);
+      const bytes = openChunk(incoming);
+      whole.update(bytes);
+      size += bytes.length;
+      if (size > row.size) break;
       chunks.push(packer.pack(incoming));
     }
-    batch.push({ hash: hexOf(row.hash), size: row.size, type: row.type, chunks });
+    const hash = hexOf(row.hash);
+    // A file with this hash that is added later would not be stored again.
+    if (size !== row.size || whole.digest("hex") !== hash) throw damagedContent(hash);
+    batch.push({ hash, size, type: row.type, chunks });
     if (packer.bytes >= BATCH_BYTES || batch.length >= BATCH_EVENTS) await send();
   }
   await send();
   return { contents, newBytes };
+}
+
+function damagedContent(hash: string): TrunklineError {
+  return new TrunklineError("IO", `The export is damaged: its content ${hash} does not match its hash.`, {
+    hint: "No document was imported. Export the store again, and check it with trunkline store verify first.",
+    data: { damaged: true },
+  });
 }
 
 async function importHistory(
