@@ -26,6 +26,8 @@ export interface AnswerPart {
    * their results, which is documented. Default false.
    */
   readonly digest?: boolean | undefined;
+  /** Shortens the value for a model, whatever the budget. A person gets it as it is. */
+  readonly shorten?: ((value: unknown) => unknown) | undefined;
   /** The tool that reads stored results, if the answer comes from another one. */
   readonly through?: "query" | undefined;
 }

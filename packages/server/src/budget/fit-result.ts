@@ -49,7 +49,7 @@ export async function fitResult(answer: UnfittedAnswer, options: FitResultOption
     const whole = options.isForPerson === true ? wholeOf(answer, notes) : undefined;
     if (whole !== undefined) return { ...whole, beside };
     const fitted = await fitAnswer({
-      parts: answer.parts,
+      parts: answer.parts.map(shortened),
       frame: (values) => answer.frame(values, notes),
       essence: answer.essence,
       maxTokens: Math.max(1, maxTokens - (beside?.tokens ?? 0)),
@@ -63,6 +63,10 @@ export async function fitResult(answer: UnfittedAnswer, options: FitResultOption
     for (const { value } of answer.parts) release(value);
     for (const blocks of answer.blocks ?? []) for (const block of blocks) release(block);
   }
+}
+
+function shortened(part: AnswerPart): AnswerPart {
+  return part.shorten === undefined ? part : { ...part, value: part.shorten(part.value) };
 }
 
 /** The answer as it is; undefined if that is too large even for a person. */

@@ -2,6 +2,7 @@
 import { type Clock, type ContentStore, type Gateway, isRecord } from "@trunkline/core";
 import type { AnswerPart } from "../budget/cut-part.js";
 import { fitResult, type UnfittedAnswer } from "../budget/fit-result.js";
+import { withShortLines } from "../budget/long-lines.js";
 import { stepBudget } from "../budget/step-budget.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Operation, OperationRegistry } from "../interfaces/operation.js";
@@ -64,7 +65,8 @@ export function partOf(
   if (error !== undefined) return { op, value, isStorable: false };
   const digest = operation?.server !== undefined;
   const source = digest ? "server" : operation?.name === "describe" ? "describe" : "own";
-  return { op, value, isStorable: true, budget: stepBudget(value, source, isUsed), digest };
+  const shorten = source === "own" && operation?.name === "grep" ? withShortLines : undefined;
+  return { op, value, isStorable: true, budget: stepBudget(value, source, isUsed), digest, shorten };
 }
 
 /** What a caller allows: undefined tokens stand for the default. */

@@ -230,6 +230,24 @@ describe("for_each", () => {
   });
 });
 
+describe("grep in a stored result of one long line", () => {
+  it("shows the text around the match and says how to read more; references see the whole line", async () => {
+    const content = `${JSON.stringify(Array.from({ length: 4_000 }, (_, id) => ({ id })))}needle 🙂${"x".repeat(9_000)}`;
+    const { results } = await office.execute([{ op: "add", params: { name: "long.json", content } }]);
+    const grep = { op: "grep", params: { pattern: "needle", hash: results[0].hash, context: 1 } };
+    const answer = await office.query([grep]);
+    expect(answer.matches[0].text).toMatch(/^….*needle 🙂x+…$/);
+    expect(answer.matches[0].text.length).toBeLessThan(500);
+    expect(answer.notice).toContain("only_matching");
+    const created = await office.execute([
+      grep,
+      { op: "add", params: { name: "copy.json", content: "$prev.matches[0].text" } },
+    ]);
+    expect(created.results[1].hash).toBe(results[0].hash);
+    await office.execute([{ op: "delete", params: { names: ["long.json", "copy.json"] } }]);
+  });
+});
+
 describe("documents of the previous step", () => {
   it.each<[string, unknown]>([
     ["list", { op: "list", params: { pattern: "note-7.md" } }],

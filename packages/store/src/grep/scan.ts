@@ -29,6 +29,8 @@ export interface ScannedMatch {
   readonly text: string;
   /** The number of the part in its line, from 1. */
   readonly part?: number;
+  /** In a long line: how many characters of it the first match reaches to. */
+  readonly column?: number;
   /** The lines before the match that were not shown yet; each line is shown once, as in ripgrep. */
   readonly before: readonly string[];
   readonly after: readonly string[];
@@ -46,6 +48,8 @@ export interface ScanResult {
 
 const MIN_LITERAL_BYTES = 3;
 const MIN_BYTES_PER_LITERAL = 256;
+/** Nobody reads a longer line from its start: such a match says where in the line it is. */
+const LONG_LINE_BYTES = 1_000;
 const BINARY: ScanResult = { binary: true, count: 0, skipped: 0, matches: [] };
 const NONE: ScanResult = { binary: false, count: 0, skipped: 0, matches: [] };
 const NO_CHECKPOINT: Checkpoint = () => {};
@@ -60,6 +64,8 @@ export class Scanner {
   readonly #invert: boolean;
   readonly #pattern: CompiledPattern;
   #partFinder: PartFinder | undefined;
+  /** Where the line that was found last matches. */
+  #foundAt = 0;
 
   constructor(pattern: CompiledPattern) {
     this.#pattern = pattern;
@@ -90,7 +96,7 @@ export class Scanner {
     }
     return this.#invert
       ? new Collector(text, options).run(this.#others(text, checkpoint), limit)
-      : new Collector(text, options).run(this.#matching(text, checkpoint), limit);
+      : new Collector(text, options, () => this.#foundAt).run(this.#matching(text, checkpoint), limit);
   }
 
   /** Like {@link scanText}, for the matching parts of lines. */
@@ -159,6 +165,7 @@ export class Scanner {
       const found = this.#find(text, position, checkpoint);
       if (found < 0) return;
       const start = found === 0 ? 0 : text.lastIndexOf(0x0a, found - 1) + 1;
+      this.#foundAt = found + (this.#literalIsAll ? (this.#literal?.length ?? 0) : 0);
       yield start;
       position = lineAfter(text, found);
     }
@@ -226,7 +233,8 @@ function textOf(bytes: Uint8Array): Buffer {
 class Collector {
   readonly #text: Buffer;
   readonly #options: ScanOptions;
-  readonly #matches: { line: number; text: string; before: string[]; after: string[]; sizeBytes: number }[] = [];
+  readonly #foundAt: (() => number) | undefined;
+  readonly #matches: (ScannedMatch & { after: string[]; sizeBytes: number })[] = [];
   #sizeBytes = 0;
   /** The line at #position has number #line. */
   #position = 0;
@@ -235,9 +243,11 @@ class Collector {
   #shown = 0;
   #owed = 0;
 
-  constructor(text: Buffer, options: ScanOptions) {
+  /** `foundAt` returns where the line that is being added matches. */
+  constructor(text: Buffer, options: ScanOptions, foundAt?: () => number) {
     this.#text = text;
     this.#options = options;
+    this.#foundAt = foundAt;
   }
 
   run(starts: Iterable<number>, limit: number): ScanResult {
@@ -303,13 +313,19 @@ class Collector {
         position = previous;
       }
       const text = this.#take(start, end);
-      this.#matches.push({ line, text, before, after: [], sizeBytes: this.#sizeBytes - sizeBefore });
+      const column = end - start > LONG_LINE_BYTES ? this.#columnOf(start) : {};
+      this.#matches.push({ line, text, ...column, before, after: [], sizeBytes: this.#sizeBytes - sizeBefore });
     }
     this.#shown = line;
     this.#owed = this.#options.after;
     this.#position = end;
     this.#line = line + 1;
     return wanted;
+  }
+
+  #columnOf(start: number): { readonly column?: number } {
+    const found = this.#foundAt?.();
+    return found === undefined ? {} : { column: this.#text.toString("utf8", start, found).length };
   }
 
   #take(start: number, end: number): string {

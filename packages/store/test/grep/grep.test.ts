@@ -109,6 +109,17 @@ describe("an answer", () => {
     expect(result.matches[0]?.hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  it.each(["needle", "ne+dle", "[mn]eedle"])("says where in a long line %s matches", async (pattern) => {
+    const long = text("long.json", `${"größer ".repeat(300)}needle${" more".repeat(300)}`);
+    const { matches } = matchesOf(await ask([long, text("short.txt", "a needle")], { pattern }));
+    const [match, short] = matches;
+    const column = match?.column ?? 0;
+    expect(match?.text.slice(column - 20, column + 1)).toContain("needl");
+    expect(short).not.toHaveProperty("column");
+    const [other] = matchesOf(await ask([long], { pattern: "absent", invert: true })).matches;
+    expect(other).not.toHaveProperty("column");
+  });
+
   it("counts lines by file", async () => {
     expect(await ask(files, { pattern: "foo", count: true })).toEqual({
       total: 3,
