@@ -1,5 +1,6 @@
 // Converts errors to the form that answers include.
-import { isRecord, type TrunklineError, toTrunklineError } from "@trunkline/core";
+import { isRecord, signatureOf, type TrunklineError, toTrunklineError } from "@trunkline/core";
+import type { Operation } from "../interfaces/operation.js";
 
 /** The error of a failed call, step or item. */
 export interface AnswerError {
@@ -48,17 +49,29 @@ function pathTo(parameter: string, step: string | undefined): string {
 const ABOUT_PARAMETERS =
   /-32602|\b(?:arguments?|parameters?|propert(?:y|ies)|required|expected|invalid|missing|schema)\b/i;
 
+/** A longer signature costs more than a call of `describe` would, most of the time. */
+const LONGEST_SIGNATURE = 400;
+
+/** How to call an operation, or how to find out. */
+function callHint({ name, schema }: Pick<Operation, "name" | "schema">): string {
+  const signature = signatureOf(schema);
+  return signature.length <= LONGEST_SIGNATURE
+    ? `Call it as ${name}${signature}.`
+    : `describe {"target": "${name}"} shows its parameters.`;
+}
+
 /** Converts a failure reported by an upstream tool. */
-export function upstreamFailure(value: unknown, place: ErrorPlace): AnswerError {
+export function upstreamFailure(
+  value: unknown,
+  { place, operation }: { place: ErrorPlace; operation: Pick<Operation, "name" | "schema"> },
+): AnswerError {
   const said = isRecord(value) && typeof value.text === "string" ? value.text : undefined;
   const isAll = said !== undefined && Object.keys(value as object).length === 1;
-  const message = said === undefined || said === "" ? `${place.op ?? "The tool"} failed.` : shortened(said);
+  const message = said === undefined || said === "" ? `${operation.name} failed.` : shortened(said);
   return {
     code: "UPSTREAM",
     message,
-    ...(ABOUT_PARAMETERS.test(message)
-      ? { hint: `describe {"target": "${place.op ?? ""}"} shows its parameters.` }
-      : {}),
+    ...(ABOUT_PARAMETERS.test(message) ? { hint: callHint(operation) } : {}),
     ...(place.stepIndex === undefined ? {} : { stepIndex: place.stepIndex }),
     ...(isAll ? {} : { details: value }),
   };

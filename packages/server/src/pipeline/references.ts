@@ -124,7 +124,38 @@ async function resolveText(text: string, resolving: Resolving): Promise<unknown>
   if (text.startsWith("$$")) return await fillIn(text.slice(1), resolving);
   const reference = parseReference(text, hasName);
   if (reference !== undefined) return await valueBehind(reference, resolving);
+  const note = noteOnText(text, hasName);
+  if (note !== undefined) resolving.warnings.add(note);
   return await fillIn(text, resolving);
+}
+
+const SIGN = /\$(?:\{\s*)?([A-Za-z_][A-Za-z0-9_-]*)(?:\.[A-Za-z_][A-Za-z0-9_]*|\[[^\]\s]{1,20}\])*/g;
+/** What looks like a reference to a step with a name: a field or an item of it. */
+const NAMED = /^\$([A-Za-z_][A-Za-z0-9_-]*)(?:\.[A-Za-z_]|\[)/;
+/** A text longer than this is a document, where a dollar sign means something else. */
+const LONGEST_NOTED = 2_000;
+
+/** Explains a text that looks as if it was meant to have a reference in it, but is used as it is. */
+function noteOnText(text: string, hasName: (name: string) => boolean): string | undefined {
+  if (text.length > LONGEST_NOTED) return undefined;
+  const root = text.includes(" ") ? undefined : NAMED.exec(text)?.[1];
+  if (root !== undefined && isRoot(root, hasName)) {
+    return `${text} was used as text: a path has only .field, [0], [0:3] and [*].`;
+  }
+  if (root !== undefined && !RESERVED_NAMES.has(root)) {
+    return `${text} was used as text: no earlier step has "as": "${root}".`;
+  }
+  for (const { 0: written, 1: name = "", index } of text.matchAll(SIGN)) {
+    // `{{$…}}` is filled in, and `$$` stands for a dollar sign.
+    if (/(?:\{\{\s*|\$)$/.test(text.slice(0, index)) || !isRoot(name, hasName)) continue;
+    const path = written.replace(/^\$\{\s*/, "$");
+    return `${path} inside a text was used as it is; {{${path}}} inserts the value.`;
+  }
+  return undefined;
+}
+
+function isRoot(name: string, hasName: (name: string) => boolean): boolean {
+  return name === "prev" || name === "item" || hasName(name);
 }
 
 /** Fills in `{{$…}}`. If the text consists of a single reference, returns its value with its type. */
@@ -215,7 +246,10 @@ async function readReference(
 ): Promise<unknown> {
   const found = await scope.read(reference.root, reference.path, options);
   const reading = found === undefined ? undefined : await readIn(found.value, found.rest);
-  if (reading === undefined || reading.missing > 0) warnings.add(warningFor(reference.text, reading));
+  if (reading === undefined || reading.missing > 0) {
+    const known = found === undefined || Array.isArray(reading?.value) ? "" : whatIsThere(reference, found);
+    warnings.add(warningFor(reference.text, reading) + known);
+  }
   return reading === undefined ? null : reading.value;
 }
 
@@ -224,6 +258,42 @@ async function readIn(value: unknown, path: readonly Segment[]): Promise<PathRea
   if (!(value instanceof LargeValue)) return readPath(value, path);
   const reading = await value.read(path);
   return { value: await wholeOf(reading.value), missing: reading.missing };
+}
+
+const MOST_NAMED = 12;
+const LONGEST_NAME = 60;
+
+/** Says what is at the end of the part of the path that exists. Only looks into values on this thread. */
+function whatIsThere(
+  { text, path }: Reference & { kind: "value" },
+  { value, rest }: { readonly value: unknown; readonly rest: readonly Segment[] },
+): string {
+  if (value instanceof LargeValue) return "";
+  for (let length = rest.length - 1; length >= 0; length--) {
+    const { value: parent, missing } = readPath(value, rest.slice(0, length));
+    if (missing > 0) continue;
+    const existing = path.slice(0, path.length - rest.length + length);
+    const place = (ROOT.exec(text)?.[0] ?? "") + existing.map(asWritten).join("");
+    if (Array.isArray(parent)) return ` ${place} is a list of ${parent.length}.`;
+    if (!isRecord(parent)) return ` ${place} is ${typeof parent === "string" ? "text" : JSON.stringify(parent)}.`;
+    const names = Object.keys(parent);
+    const named = names.slice(0, MOST_NAMED).map((name) => name.slice(0, LONGEST_NAME));
+    return names.length === 0 ? "" : ` ${place} has ${named.join(", ")}${names.length > MOST_NAMED ? ", …" : ""}.`;
+  }
+  return "";
+}
+
+function asWritten(segment: Segment): string {
+  switch (segment.kind) {
+    case "field":
+      return `.${segment.name.slice(0, LONGEST_NAME)}`;
+    case "index":
+      return `[${segment.index}]`;
+    case "slice":
+      return `[${segment.start ?? ""}:${segment.end ?? ""}]`;
+    case "map":
+      return "[*]";
+  }
 }
 
 function warningFor(text: string, reading: { value: unknown; missing: number } | undefined): string {

@@ -104,7 +104,7 @@ async function runOnce(run: Run, item: { readonly value: unknown } | undefined):
     const blocks = outcome.blocks ?? [];
     if (outcome.isError !== true)
       return { operation, value: outcome.value ?? null, blocks, error: undefined, warnings };
-    const error = upstreamFailure(outcome.value, { ...place, op: operation.name });
+    const error = upstreamFailure(outcome.value, { place, operation });
     return { operation, value: { error }, blocks, error, warnings };
   } catch (error) {
     return failed(operation, answerError(error, { ...place, op: operation.name }), warnings);

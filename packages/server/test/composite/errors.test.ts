@@ -57,11 +57,11 @@ describe("a budget that is too small", () => {
     expect(await office.execute({ operations: many, max_tokens: 60 })).toMatchObject({ totalOps: 60, succeeded: 60 });
   });
 
-  it("of a server point to its parameters only if it complains about them", async () => {
+  it("of a server say how to call it only if it complains about its parameters", async () => {
     const failing = (said: string) => office.query([{ op: "shapes.quotes", params: { said } }]);
     expect((await failing("no such file")).error).not.toHaveProperty("hint");
     const { hint } = (await failing('MCP error -32602: "path" is required')).error;
-    expect(hint).toBe('describe {"target": "shapes.quotes"} shows its parameters.');
+    expect(hint).toMatch(/^Call it as shapes\.quotes\(.*\)\.$/);
   });
 
   it("a value with its own error is still stored", async () => {

@@ -74,14 +74,11 @@ describe("a reference", () => {
 
   it.each([
     "$previous",
-    "$name.x",
     "$steps",
     "$steps.x",
     "$HOME/bin",
-    "$prev is nice",
     "$5.00",
     "$",
-    "costs $prev.total",
     "{{name}}",
     "{{$unknown.x}}",
     "$hash:",
@@ -146,9 +143,39 @@ describe("a reference", () => {
   it("that leads nowhere inside a longer text is written as null, with a warning", async () => {
     expect(await resolve("x {{$prev.gone}} y")).toEqual({
       value: "x null y",
-      warnings: ["$prev.gone does not exist; null was used."],
+      warnings: [expect.stringMatching(/^\$prev\.gone does not exist; null was used\. \$prev has .*total/)],
     });
   });
+
+  it.each([
+    ["$prev.results.hash", "$prev.results is a list of 3."],
+    ["$prev.results[0].hsh", "$prev.results[0] has "],
+    ["$prev.results[0].path.x", "$prev.results[0].path is text."],
+    ["$prev.total[*]", "$prev.total is 3."],
+    ["$steps[0].gone", "$steps[0] has "],
+  ])("%s leads nowhere, and the warning says what is there instead", async (text, expected) => {
+    expect((await resolve(text)).warnings).toEqual([expect.stringContaining(`null was used. ${expected}`)]);
+  });
+
+  it.each([
+    ["about $prev.total of them", "{{$prev.total}} inserts the value"],
+    ["about ${prev.results[0].path}", "{{$prev.results[0].path}} inserts the value"],
+    ["$issues and more", "{{$issues}} inserts the value"],
+    ["$prev is nice", "{{$prev}} inserts the value"],
+    ["$name.x", 'no earlier step has "as": "name"'],
+    ["$gone.items[0]", 'no earlier step has "as": "gone"'],
+    ["$prev.results[?total>1]", "a path has only .field, [0], [0:3] and [*]"],
+  ])("%s is text, and a warning says how to make it a reference", async (text, expected) => {
+    const named = scope([step(found)], { names: { issues: step({ items: [] }) } });
+    expect(await resolve(text, named)).toEqual({ value: text, warnings: [expect.stringContaining(expected)] });
+  });
+
+  it.each(["costs $5", "$HOME/bin", "$schema", "$$prev.total", "a $$prev", "{{$$prev}}", "US$ and $other.field here"])(
+    "%s is plain text without a warning",
+    async (text) => {
+      expect((await resolve(text)).warnings).toEqual([]);
+    },
+  );
 
   it("fails if the content does not exist", async () => {
     await expect(resolve("$hash:99999999")).rejects.toThrow("no content");
