@@ -122,7 +122,8 @@ function excerpt<T>(text: T, shape: Shape<T>, maxBytes: number): string {
   return excerptOf(maxBytes - 2, { first, last, length: shape.countOf(text) });
 }
 
-function shrinkList<T>(list: T, shrinking: Shrinking<T>): unknown[] {
+/** Undefined if there is no room for any item: an empty list would say that there are none. */
+function shrinkList<T>(list: T, shrinking: Shrinking<T>): unknown[] | undefined {
   const { shape, maxBytes, cuts, place, depth, digest } = shrinking;
   const count = shape.countOf(list);
   const least = Math.max(LEAST_BYTES, maxBytes / LEAST_ITEMS);
@@ -135,7 +136,13 @@ function shrinkList<T>(list: T, shrinking: Shrinking<T>): unknown[] {
     // Only a large item is worth showing in part.
     if (bytes > share && kept.length > 0 && (bytes <= least || share < least / 2)) break;
     const inner = { shape, maxBytes: share, cuts, place: `${place}[${index}]`, depth: depth + 1, digest };
-    const part = shrinkValue(item, inner);
+    const noted = cuts.length;
+    let part = shrinkValue(item, inner);
+    if (isStarved(part, shape.countOf, item)) {
+      // A few whole items say more than many empty ones.
+      cuts.length = noted;
+      part = bytes < left ? shape.plain(item) : undefined;
+    }
     if (part === undefined) break;
     index++;
     kept.push(part);
@@ -147,7 +154,12 @@ function shrinkList<T>(list: T, shrinking: Shrinking<T>): unknown[] {
   if (kept.length < count) {
     note(cuts, `${place === "" ? "list" : place}: the first ${kept.length} of ${count} items`);
   }
-  return kept;
+  return kept.length === 0 && count > 0 && place !== "" ? undefined : kept;
+}
+
+/** Whether an object of several fields has at most one left. */
+function isStarved<T>(part: unknown, countOf: (value: T) => number, item: T): boolean {
+  return isRecord(part) && Object.keys(part).length <= 1 && countOf(item) > 1;
 }
 
 function shrinkRecord<T>(record: T, shrinking: Shrinking<T>): Record<string, unknown> {
@@ -297,7 +309,7 @@ function cellOf<T>(field: T, shrinking: Shrinking<T>): unknown {
   // The mark takes the place of what is left out.
   const inner = { ...shrinking, maxBytes: maxBytes - MARK.length * 4, cuts: [], depth: depth + 1 };
   if (inner.maxBytes < LEAST_CELL_BYTES || depth >= MOST_DEPTH) return MARK;
-  if (kind === "list") return [...shrinkList(field, inner), MARK];
+  if (kind === "list") return [...(shrinkList(field, inner) ?? []), MARK];
   return { ...shrinkRecord(field, inner), [MARK]: MARK };
 }
 

@@ -41,6 +41,26 @@ describe("a digest of a list", () => {
     expect(table.items.rows.length).toBeGreaterThan(list.items.length * 1.4);
   });
 
+  it("shows a few items of a list rather than many without their fields", () => {
+    const files = Array.from({ length: 26 }, (_, index) => ({
+      path: `/home/ada/project/src/module-${index}.ts`,
+      count: index,
+    }));
+    const { value, cuts } = shrink({ total: 101, files }, 250);
+    const shown = (value as { files: unknown[] }).files;
+    expect(shown.length).toBeGreaterThan(1);
+    expect(shown).toEqual(files.slice(0, shown.length));
+    expect(cuts).toEqual([`files: the first ${shown.length} of 26 items`]);
+    expect(JSON.stringify(value).length).toBeLessThanOrEqual(250);
+  });
+
+  it("leaves a list out if there is no room for any item", () => {
+    const results = Array.from({ length: 9 }, (_, id) => ({ id, path: "p".repeat(90), snippet: "s".repeat(90) }));
+    const { value, cuts } = shrink({ total: 9, results }, 60);
+    expect(value).toEqual({ total: 9 });
+    expect(cuts).toContain("results: the first 0 of 9 items");
+  });
+
   it("has every value in full or visibly cut, and names the columns it leaves out", () => {
     const wide = issues(50).map((issue) => ({
       ...issue,
