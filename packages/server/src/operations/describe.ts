@@ -119,6 +119,7 @@ class Describer {
       })),
       method,
       ...cursor,
+      ...(ranked.length === 0 ? { hint: "Nothing fits. Use other words, or describe {} to list everything." } : {}),
       ...(notice === undefined ? {} : { notice }),
       ...(notConnected.length === 0 ? {} : { not_connected: notConnected }),
     };

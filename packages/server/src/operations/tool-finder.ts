@@ -58,6 +58,14 @@ const NO_MODEL =
 /** The clients that were told longest ago are told again beyond this number. */
 const MOST_TOLD = 1000;
 
+/** What our own operations are asked for as, beyond their summaries. Only searched, never shown. */
+const ASKED_AS: Readonly<Record<string, string>> = {
+  add: "Save, remember or keep a note, a fact or a text for later. Index files or a folder of code.",
+  search: "Recall what was saved or remembered: notes, facts, memory.",
+  get: "Read a saved note, a file or an earlier version of it.",
+  graph: "Who calls a function, where a symbol is used, what depends on a file.",
+};
+
 export class ToolFinder {
   readonly #options: FinderOptions;
   #ranker: Ranker<Findable> | undefined;
@@ -181,7 +189,7 @@ export class ToolFinder {
       (operation): Findable => ({
         name: operation.name,
         tool: operation.name,
-        description: operation.summary,
+        description: `${operation.summary} ${ASKED_AS[operation.name] ?? ""}`.trim(),
         schema: operation.schema,
         line: lineOf(operation),
       }),

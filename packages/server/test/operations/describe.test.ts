@@ -200,6 +200,26 @@ describe("describe {find}", () => {
     expect(folder.operations[0]?.name).toBe("forge.delete_branch");
   });
 
+  it.each([
+    ["remember a fact for later", "add"],
+    ["save a note", "add"],
+    ["recall what I remembered", "search"],
+    ["who calls this function", "graph"],
+    ["read an earlier version of a file", "get"],
+  ])("finds our own operation for: %s", async (find, expected) => {
+    await using bench = await openBench();
+    const { operations } = (await bench.run("describe", { find })) as Found;
+    expect(operations.slice(0, 2).map(({ name }) => name)).toContain(expected);
+  });
+
+  it("says what to do if nothing fits", async () => {
+    await using bench = await openBench();
+    expect(await bench.run("describe", { find: "qwertyuiop" })).toMatchObject({
+      operations: [],
+      hint: expect.stringContaining("describe {}"),
+    });
+  });
+
   it("shows up to five results with their signatures, so that they can be called", async () => {
     await using bench = await openBench(servers);
     const { operations } = (await bench.run("describe", { find: "weather forecast for a city" })) as Found;
