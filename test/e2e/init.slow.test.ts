@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Place } from "./command.js";
@@ -19,6 +19,15 @@ describe("trunkline init", () => {
     expect(paths).toEqual(expect.arrayContaining([join(place.cwd, "a.md"), join(place.cwd, "src", "b.md")]));
     expect(paths.join()).not.toMatch(/secret|\.sqlite/);
     expect(existsSync(join(place.home, ".trunkline", "store"))).toBe(false);
+  });
+
+  it("takes an empty store folder for none: an init that failed leaves one", async () => {
+    using place = new Place({ "a.md": "apples" });
+    mkdirSync(join(place.cwd, ".trunkline", "store"), { recursive: true });
+    expect((await place.run([])).stdout).toMatch(/^ {2}store +none$/m);
+    const { code, stdout } = await place.run(["init"]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`Created a store for ${place.cwd}`)]);
+    expect((await place.run(["store", "search", "apples", "--paths-only"])).stdout).toBe("a.md\n");
   });
 
   it("does not suggest an installation if a program has Trunkline", async () => {

@@ -64,18 +64,7 @@ describe("one store on two versions of Node", () => {
 describe.skipIf(isNodeSqliteUsable(process.versions.node))("without a driver", () => {
   it("everything but the store works, and the store says what to do", async () => {
     using place = new Place();
-    const hook = join(place.base, "no-driver.cjs");
-    writeFileSync(
-      hook,
-      `const Module = require("node:module");
-const resolve = Module._resolveFilename;
-Module._resolveFilename = function (name, ...rest) {
-  if (name === "better-sqlite3") throw Object.assign(new Error("Cannot find module"), { code: "MODULE_NOT_FOUND" });
-  return resolve.call(this, name, ...rest);
-};
-`,
-    );
-    const env = { NODE_OPTIONS: `--require ${hook}` };
+    const env = withoutDriver(place);
     const hello = join(root, "test", "servers", "hello.js");
     const added = await run(place, NODES[0], ["servers", "add", "hello", "--", NODES[0], hello], env);
     expect(added.code).toBe(0);
@@ -83,8 +72,36 @@ Module._resolveFilename = function (name, ...rest) {
     const { code, stderr } = await run(place, NODES[0], ["store", "search", "walrus"], env);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^trunkline: The store cannot be used with Node \S+: its database driver is not built\.\n/);
-    expect(stderr).toContain("Install Node 22.16 or newer");
+    expect(stderr).toContain("Use Node 22.16 or newer");
     // It works as soon as there is one.
     expect((await run(place, newer, ["store", "status"], env)).code).toBe(0);
   });
+
+  it("doctor says so, and the next init with a driver creates the store", async () => {
+    using place = new Place({ "notes.md": "walrus" });
+    const env = withoutDriver(place);
+    const report = await run(place, NODES[0], ["doctor"], env);
+    expect(report.code).toBe(1);
+    expect(report.stdout).toMatch(/^✗ store .*\n {4}The store cannot be used with Node .*\n {4}next: Use Node 22\.16/m);
+    expect((await run(place, NODES[0], ["init"], env)).stderr).toContain("its database driver is not built");
+    expect((await run(place, NODES[0], ["init"])).stdout).toContain(`Created a store for ${place.cwd}`);
+    expect((await run(place, NODES[0], ["store", "search", "walrus", "--paths-only"])).stdout).toBe("notes.md\n");
+    expect((await run(place, NODES[0], ["doctor"])).stdout).not.toContain("✗ store");
+  });
 });
+
+/** The environment of a process that cannot load the driver. */
+function withoutDriver(place: Place): Record<string, string> {
+  const hook = join(place.base, "no-driver.cjs");
+  writeFileSync(
+    hook,
+    `const Module = require("node:module");
+const resolve = Module._resolveFilename;
+Module._resolveFilename = function (name, ...rest) {
+  if (name === "better-sqlite3") throw Object.assign(new Error("Cannot find module"), { code: "MODULE_NOT_FOUND" });
+  return resolve.call(this, name, ...rest);
+};
+`,
+  );
+  return { NODE_OPTIONS: `--require ${hook}` };
+}

@@ -104,7 +104,7 @@ describe.each(nodes)("the command, installed on $name", ({ isThisNode }) => {
     it("says in one sentence what the store needs if its driver is missing", async () => {
       await expect(installed.run(["store", "add", "mcp.json", "--store", "none"])).rejects.toMatchObject({
         code: 1,
-        stderr: `trunkline: The store cannot be used with Node ${process.versions.node}: its database driver is not built.\n  Install Node 22.16 or newer, which needs no driver, or a C++ compiler and Python 3, and then install Trunkline again.\n`,
+        stderr: `trunkline: The store cannot be used with Node ${process.versions.node}: its database driver is not built.\n  Use Node 22.16 or newer, which needs no driver, or install Trunkline again with --foreground-scripts: npm then says why the driver could be neither downloaded nor compiled.\n`,
       });
     });
   }

@@ -3,6 +3,7 @@ export type { AnyStore, StoreFigures } from "./any-store.js";
 export { asContentStore } from "./content-store.js";
 export type * from "./contract/index.js";
 export { storeOperations } from "./contract/index.js";
+export { requireDriver } from "./engine/sqlite/driver.js";
 export { RESULTS_COLLECTION } from "./engine/sqlite/visibility.js";
 export type { GrepCallOptions } from "./grep/index.js";
 export {

@@ -1,5 +1,5 @@
 // Where things are: the store, the prompts, the cache, and the places clients must not touch.
-import { realpathSync, statSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { isFolderSync, isSensitiveToRead, isWithin, systemCodeOf } from "@trunkline/core";
@@ -36,7 +36,17 @@ export function hasStore(folder: string): boolean {
 
 /** Finds the project's store the same way as its configuration: here and above, up to the git root. */
 export function projectStore(cwd: string, home: string): string | undefined {
-  return projectFolder(cwd, home, "store");
+  return projectFolder(cwd, home, { name: "store", isUsed: (folder) => !isEmptyFolder(folder) });
+}
+
+/** Whether a folder is empty, as a store is that could not be created. */
+export function isEmptyFolder(folder: string): boolean {
+  try {
+    return readdirSync(folder).length === 0;
+  } catch (error) {
+    if (systemCodeOf(error) === undefined) throw error;
+    return false;
+  }
 }
 
 /**
@@ -50,7 +60,7 @@ export function promptFolders({ cwd, env, home }: World, given: string | undefin
 
 /** Returns the folder of the project's prompts, here or above, up to the git root. It need not exist. */
 export function projectPromptFolder({ cwd, home }: Pick<World, "cwd" | "home">): string {
-  return projectFolder(cwd, home, "prompts") ?? join(resolve(cwd), ".trunkline", "prompts");
+  return projectFolder(cwd, home, { name: "prompts" }) ?? join(resolve(cwd), ".trunkline", "prompts");
 }
 
 /** Returns the folder where commands save the last lists of upstream servers. */
@@ -140,11 +150,16 @@ export async function namesIn(folder: string): Promise<string[]> {
 }
 
 /** Finds the nearest existing `.trunkline/<name>`, up to the git root. The user's own folder does not count. */
-function projectFolder(cwd: string, home: string, name: string): string | undefined {
+function projectFolder(
+  cwd: string,
+  home: string,
+  { name, isUsed = () => true }: { name: string; isUsed?: (folder: string) => boolean },
+): string | undefined {
   for (const folder of foldersUpward(cwd)) {
     const own = join(folder, ".trunkline");
+    const found = join(own, name);
     // The home folder itself can be a link, while the current folder never contains one.
-    if (isFolderSync(join(own, name)) && realFolder(own) !== realFolder(home)) return join(own, name);
+    if (isFolderSync(found) && realFolder(own) !== realFolder(home) && isUsed(found)) return found;
     if (isThere(join(folder, ".git"))) return undefined;
   }
   return undefined;

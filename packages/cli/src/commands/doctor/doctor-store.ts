@@ -1,22 +1,29 @@
-// The store section of `trunkline doctor`, for a store in a database: whether it can be reached, and what it could not
-// index.
+// The store section of `trunkline doctor`. For a store in a database: whether it can be reached, and what it could not
+// index. For a store in a folder: only whether there is a driver to open it with.
 import { isTrunklineError, messageOf, withDeadline } from "@trunkline/core";
 import type { StatusResult } from "@trunkline/store";
 import type { App } from "../../app/app.js";
 import type { Page } from "../../terminal/report-page.js";
 
 export interface StoreCheck {
-  /** Host, port and name of the database. */
-  readonly database: string;
+  /** Host, port and name of the database; undefined for a store in a folder. */
+  readonly database?: string;
+  readonly folder?: string;
   readonly problem?: { readonly message: string; readonly hint?: string | undefined };
   readonly notIndexed?: StatusResult["notIndexed"];
 }
 
-/** Returns undefined for a store in a folder. */
+/** Returns undefined for a store in a folder that can be opened. */
 export async function checkStore(app: App, timeoutMs: number): Promise<StoreCheck | undefined> {
   let database: string | undefined;
+  let isFolder = false;
   try {
-    if ((await app.storeAddress()) === undefined) return undefined;
+    isFolder = (await app.storeAddress()) === undefined;
+    if (isFolder) {
+      const { requireDriver } = await import("@trunkline/store");
+      requireDriver();
+      return undefined;
+    }
     database = await app.storePlace();
     const what = "Reading the store's status";
     const { notIndexed } = await withDeadline({ what, timeoutMs, signal: app.context.signal }, async (signal) =>
@@ -26,28 +33,29 @@ export async function checkStore(app: App, timeoutMs: number): Promise<StoreChec
   } catch (error) {
     if (app.context.signal.aborted) throw error;
     const hint = isTrunklineError(error) ? error.hint : undefined;
-    return { database: database ?? "a database", problem: { message: messageOf(error), hint } };
+    const problem = { message: messageOf(error), hint };
+    return isFolder ? { folder: app.storeFolder, problem } : { database: database ?? "a database", problem };
   }
 }
 
-export function jsonStore({ database, problem, notIndexed }: StoreCheck): Record<string, unknown> {
+export function jsonStore({ database, folder, problem, notIndexed }: StoreCheck): Record<string, unknown> {
   return {
-    database,
+    ...(folder === undefined ? { database } : { folder }),
     status: problem === undefined ? "ok" : "failed",
     problem: problem?.message ?? null,
     not_indexed: notIndexed ?? null,
   };
 }
 
-export function showStore(page: Page, { database, problem, notIndexed }: StoreCheck): void {
+export function showStore(page: Page, { database, folder, problem, notIndexed }: StoreCheck): void {
   const { palette } = page;
   page.gap();
   page.title(problem === undefined ? "✓" : "✗", "store", {
-    what: database,
+    what: database ?? folder ?? "",
     colour: problem === undefined ? palette.success : palette.error,
   });
   if (problem !== undefined) page.text(problem.message, { indent: 4, colour: palette.error });
-  if (problem?.hint !== undefined) page.text(problem.hint, { indent: 4 });
+  if (problem?.hint !== undefined) page.text(`next: ${problem.hint}`, { indent: 4 });
   if (notIndexed === undefined) return;
   page.text(`Documents that could not be indexed: ${notIndexed.documents}.`, { indent: 4, colour: palette.warning });
   for (const each of notIndexed.problems) page.text(`${each.path}: ${each.problem}`, { indent: 6 });

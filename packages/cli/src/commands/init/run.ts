@@ -13,7 +13,7 @@ import {
 } from "@trunkline/core";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
-import { isWholeHome, wholeHomeReason } from "../../app/folders.js";
+import { isEmptyFolder, isWholeHome, wholeHomeReason } from "../../app/folders.js";
 import { leftOutLine } from "../../app/left-out-line.js";
 import { KnownStores, rejectStoreLinks, requireKnownStore } from "../../app/project-store.js";
 import { programStates } from "../../install/program-states.js";
@@ -59,7 +59,8 @@ async function initProject(
   }
   const place = join(own, "store");
   await rejectStoreLinks(place);
-  const isNew = !(await exists(place));
+  // An empty folder is left by an `init` that failed, and holds nothing to approve.
+  const isNew = !(await exists(place)) || isEmptyFolder(place);
   // A store that the project brought needs the user's approval.
   const approval = isNew ? undefined : await requireKnownStore(context, place, { mayAsk: true });
   await making(own, async () => {

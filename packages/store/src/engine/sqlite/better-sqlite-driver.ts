@@ -22,7 +22,7 @@ function notBuilt(cause: unknown): TrunklineError {
     `The store cannot be used with Node ${process.versions.node}: its database driver is not built.`,
     {
       cause,
-      hint: "Install Node 22.16 or newer, which needs no driver, or a C++ compiler and Python 3, and then install Trunkline again.",
+      hint: "Use Node 22.16 or newer, which needs no driver, or install Trunkline again with --foreground-scripts: npm then says why the driver could be neither downloaded nor compiled.",
     },
   );
 }

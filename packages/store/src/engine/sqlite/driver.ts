@@ -36,3 +36,8 @@ export interface SqliteDriver {
 }
 
 export const sqlite: SqliteDriver = isNodeSqliteUsable(process.versions.node) ? nodeSqlite : betterSqlite;
+
+/** Throws what every store would throw if SQLite cannot be loaded. Opens no file. */
+export function requireDriver(): void {
+  sqlite.open(":memory:", { readOnly: false, busyMs: 0 }).close();
+}
