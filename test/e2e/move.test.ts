@@ -117,11 +117,12 @@ describe.runIf(onLinux)("trunkline import --move", () => {
     writeHome(place, ".cursor/mcp.json", CURSOR);
     const gemini = writeHome(place, ".gemini/settings.json", CURSOR.replace("docs-mcp", "other-docs"));
     const { stderr } = await place.run(["import", "--move", "--yes"]);
-    expect(stderr).toContain(
-      `docs stays in Gemini CLI (${gemini}): Trunkline already has, or is about to get, a different server`,
-    );
+    const reason = (owner: string) =>
+      `docs stays in Gemini CLI (~/.gemini/settings.json): ${owner} has a different server with this name; rename one of them, or use this one everywhere: \`trunkline import gemini --move --overwrite\`.`;
+    expect(stderr).toContain(reason("Cursor"));
     expect(readFileSync(gemini, "utf8")).toContain("other-docs");
     expect(settingsOf(place)).toEqual({ mcpServers: { docs: DOCS } });
+    expect((await place.run(["import", "--move", "--yes"])).stderr).toContain(reason("Trunkline"));
     await place.run(["import", "gemini", "--move", "--overwrite", "--yes"]);
     expect(settingsOf(place)).toEqual({ mcpServers: { docs: { command: "other-docs" } } });
   });
@@ -144,7 +145,9 @@ describe.runIf(onLinux)("trunkline import --move", () => {
     const path = writeHome(place, ".claude.json", JSON.stringify(content, null, 2));
     const before = homeFiles(place);
     const { stderr } = await place.run(["import", "claude-code", "--move", "--yes"]);
-    expect(stderr).toContain(`docs: Claude Code uses it only in ${place.cwd}`);
+    expect(stderr).toContain(
+      `note: docs: Claude Code uses it only in ${place.cwd}\nnote: docs: Trunkline will use it in every folder\n`,
+    );
     const written = JSON.parse(readFileSync(path, "utf8"));
     expect(written.projects[place.cwd]).toEqual({ mcpServers: {}, history: [1] });
     expect(Object.keys(written.mcpServers)).toEqual(["trunkline"]);
@@ -360,13 +363,9 @@ describe.runIf(onLinux)("trunkline import --move --move-secrets", () => {
       JSON.stringify({ mcpServers: { github: server("user-token-1") } }),
     );
     await at.run("import", "cursor", "--move", "--move-secrets", "--yes");
-    const other = writeHome(
-      at.place,
-      ".gemini/settings.json",
-      JSON.stringify({ mcpServers: { github: server("other-token") } }),
-    );
+    writeHome(at.place, ".gemini/settings.json", JSON.stringify({ mcpServers: { github: server("other-token") } }));
     const { stderr } = await at.run("import", "gemini", "--move", "--move-secrets", "--yes");
-    expect(stderr).toContain(`github stays in Gemini CLI (${other}): Trunkline already has`);
+    expect(stderr).toContain("github stays in Gemini CLI (~/.gemini/settings.json): Trunkline has a different server");
     expect(readFileSync(other, "utf8")).toContain("other-token");
     // The same one is removed.
     writeFileSync(other, JSON.stringify({ mcpServers: { github: server("user-token-1") } }));

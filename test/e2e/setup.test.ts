@@ -43,6 +43,33 @@ describe.runIf(onLinux)("trunkline setup", () => {
     expect([settingsOf(place), backupsOf(place)]).toEqual([undefined, []]);
   });
 
+  it("names servers that Claude Code uses only in other folders, and a server that has two names", async () => {
+    using place = new Place();
+    const notes = { command: "notes-mcp", args: ["--file", "/srv/notes"] };
+    writeHome(place, ".cursor/mcp.json", JSON.stringify({ mcpServers: { notes } }));
+    const shop = join(place.home, "shop");
+    const projects = { [shop]: { mcpServers: { db: { command: "db" }, trunkline: { command: "trunkline" } } } };
+    writeHome(place, ".claude.json", JSON.stringify({ mcpServers: { memory: { type: "stdio", ...notes } }, projects }));
+    const { code, stdout, stderr } = await place.run(["setup", "--dry-run"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "  1 server (db) stays in Claude Code (~/.claude.json), which uses it only in ~/shop. Run the command there to move it.\n",
+    );
+    expect(stderr).toContain(
+      "note: notes and memory are the same server under different names; you need only one of them.",
+    );
+    expect(stdout).toContain("gets 2 servers: notes, memory");
+  });
+
+  it("names a malformed file of the project", async () => {
+    using place = new Place({ ".git/HEAD": "", ".mcp.json": '{ "mcpServers": { "a": ' });
+    writeHome(place, ".cursor/mcp.json", DOCS);
+    const { code, stdout } = await place.run(["setup", "--yes"]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^ {2}\S+\/\.mcp\.json:1:\d+ cannot be used: it is not valid JSON/m);
+    expect(Object.keys(settingsOf(place)?.mcpServers ?? {})).toEqual(["docs"]);
+  });
+
   it("does it with --yes, does nothing the second time, and can be undone", async () => {
     using place = prepared();
     const before = homeFiles(place);

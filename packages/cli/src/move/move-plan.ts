@@ -52,6 +52,8 @@ export interface MovePlan {
   readonly problems: readonly TrunklineError[];
   /** Files of the project, which are left alone unless the user names them. */
   readonly projects: readonly FoundImport[];
+  /** Files with servers that their program uses only in other folders. */
+  readonly elsewhere: readonly FoundImport[];
 }
 
 interface MoveOptions {
@@ -80,8 +82,8 @@ export async function planMove(
   const candidates: Candidate[] = [];
   const isProjects = (from: FoundImport) => from.scope === "project" && !includeProject;
   for (const from of found) {
-    if (isProjects(from)) continue;
     if (from.problem !== undefined) problems.push(from.problem);
+    if (isProjects(from)) continue;
     staying.push(...(await stayingIn(context, from)));
     const servers = from.servers.filter(
       ({ name }) => !staying.some((each) => each.from === from && each.name === name),
@@ -107,9 +109,7 @@ export async function planMove(
     );
     for (const server of from.servers) {
       if (removed.includes(server)) continue;
-      const reason =
-        "Trunkline already has, or is about to get, a different server with this name; rename one of them, or use --overwrite";
-      staying.push({ name: server.name, from, reason });
+      staying.push({ name: server.name, from, reason: conflictOf(server, from, copies) });
     }
     if (removed.length === 0) continue;
     const { path, scope, text } = from;
@@ -117,7 +117,17 @@ export async function planMove(
     changes.push({ path, target, program, scope, before: text, after, removed, added });
   }
   const projects = found.filter((from) => isProjects(from) && from.servers.length > 0);
-  return { copies, changes, staying, problems, projects };
+  const elsewhere = found
+    .map((from) => ({ ...from, elsewhere: (from.elsewhere ?? []).filter(({ name }) => name !== ENTRY_NAME) }))
+    .filter((from) => from.elsewhere.length > 0);
+  return { copies, changes, staying, problems, projects, elsewhere };
+}
+
+/** Says which server has the name already, and how to use this one instead. */
+function conflictOf({ name }: ImportedServer, { source }: FoundImport, copies: readonly ImportPlan[]): string {
+  const other = copies.flatMap(({ servers }) => servers).find(({ server }) => server.name === name);
+  const owner = other === undefined ? "Trunkline" : other.from.source.title;
+  return `${owner} has a different server with this name; rename one of them, or use this one everywhere: \`trunkline import ${source.id} --move --overwrite\``;
 }
 
 /** Plans only to add Trunkline to a program's file. */

@@ -4,6 +4,7 @@ import { isTrunklineError, printable, printableLines, unifiedDiff } from "@trunk
 import type { AgentProgram } from "../install/agent-programs.js";
 import { shownEntry } from "../install/shown-entry.js";
 import type { CommandContext } from "../terminal/context.js";
+import { homePath } from "../terminal/shown-path.js";
 import { quantity } from "../terminal/trust-prompt.js";
 import type { OwnChange } from "./move-files.js";
 import type { FileChange, MovePlan } from "./move-plan.js";
@@ -100,12 +101,25 @@ function tablesOf({ id, table }: AgentProgram): string[][] {
   return id === "vscode" ? [[table], ["mcp", table]] : [[table]];
 }
 
+const SHOWN_FOLDERS = 3;
+
 /** Says which servers and files stay as they are, and why. */
-export function* describeLeft({ staying, projects }: Pick<MovePlan, "staying" | "projects">): Generator<string> {
+export function* describeLeft(
+  { staying, projects, elsewhere }: Pick<MovePlan, "staying" | "projects" | "elsewhere">,
+  { userHome }: Pick<CommandContext, "userHome">,
+): Generator<string> {
+  const shown = (path: string) => printable(homePath(path, userHome));
   for (const { name, from, reason } of staying)
-    yield `${printable(name)} stays in ${from.source.title} (${printable(from.path)}): ${printable(reason)}.`;
+    yield `${printable(name)} stays in ${from.source.title} (${shown(from.path)}): ${printable(reason)}.`;
   for (const { path, source, servers } of projects) {
     const names = servers.map(({ name }) => printable(name)).join(", ");
-    yield `${quantity(servers.length, "server")} (${names}) of this project ${servers.length === 1 ? "stays" : "stay"} in ${printable(path)}: others may share the file through git. \`trunkline import ${source.id} --move --include-project\` moves them, within the project.`;
+    yield `${quantity(servers.length, "server")} (${names}) of this project ${servers.length === 1 ? "stays" : "stay"} in ${shown(path)}: others may share the file through git. \`trunkline import ${source.id} --move --include-project\` moves them, within the project.`;
+  }
+  for (const { path, source, elsewhere: others = [] } of elsewhere) {
+    const names = [...new Set(others.map(({ name }) => printable(name)))].join(", ");
+    const folders = [...new Set(others.map(({ folder }) => shown(folder)))];
+    const more = folders.length > SHOWN_FOLDERS ? ` and ${folders.length - SHOWN_FOLDERS} more` : "";
+    const only = `${folders.slice(0, SHOWN_FOLDERS).join(", ")}${more}`;
+    yield `${quantity(others.length, "server")} (${names}) ${others.length === 1 ? "stays" : "stay"} in ${source.title} (${shown(path)}), which uses ${others.length === 1 ? "it" : "them"} only in ${only}. Run the command there to move ${others.length === 1 ? "it" : "them"}.`;
   }
 }

@@ -1,5 +1,5 @@
-// Paths as people read and type them: relative to the working directory.
-import { isAbsolute, relative } from "node:path";
+// Paths as people read and type them: relative to the working directory, or to the home folder.
+import { isAbsolute, relative, sep } from "node:path";
 
 /**
  * Shows a document's or file's path relative to the working directory, or as it is if that is shorter. A name that is not
@@ -9,6 +9,11 @@ export function shownPath(path: string, cwd: string): string {
   if (!isAbsolute(path)) return path;
   const shown = relative(cwd, path) || ".";
   return shown.length < path.length ? shown : path;
+}
+
+/** Shows a path below the home folder as `~/…`. */
+export function homePath(path: string, userHome: string): string {
+  return path.startsWith(`${userHome}${sep}`) ? `~${path.slice(userHome.length)}` : path;
 }
 
 /** {@link shownPath} for the key of a graph's node, which contains a path: `file:/home/ada/app/src/a.ts`. */

@@ -1,5 +1,6 @@
 // `import --move`: other programs' servers come to Trunkline, and Trunkline takes their place there.
-import { countComments } from "@trunkline/client/config";
+import { isDeepStrictEqual } from "node:util";
+import { countComments, type ImportedServer } from "@trunkline/client/config";
 import { printable, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -57,7 +58,8 @@ async function moveFound(context: CommandContext, options: ImportOptions, outcom
   outcome.staying = plan.staying.map(({ name, from: { path }, reason }) => ({ name, file: path, reason }));
   showDiffs(context, await ownChanges(context, copies), changes);
   for (const { message, hint } of problems) context.note(`error: ${message}${hint === undefined ? "" : ` ${hint}`}`);
-  for (const line of [...describeLeft(plan), ...describeNotes(plan, config.workspaceFolder)]) context.note(line);
+  for (const line of [...describeLeft(plan, context), ...describeNotes(plan, config.workspaceFolder)])
+    context.note(line);
   if (changes.length === 0) {
     context.note("There is nothing to move.");
     return done;
@@ -93,10 +95,13 @@ export function serversIn(changes: MovePlan["changes"]): string {
 }
 
 /** What the user should know about the servers that are copied. */
-export function* describeNotes({ copies, changes }: MovePlan, workspaceFolder: string): Generator<string> {
-  for (const { servers, ...plan } of copies) {
+export function* describeNotes(plan: MovePlan, workspaceFolder: string): Generator<string> {
+  const { copies, changes } = plan;
+  for (const names of severalNames(plan))
+    yield `note: ${names.map(printable).join(" and ")} are the same server under different names; you need only one of them.`;
+  for (const { servers, ...copy } of copies) {
     for (const { server } of servers)
-      for (const note of notesOf({ ...plan, server }, workspaceFolder))
+      for (const note of notesOf({ ...copy, server }, workspaceFolder))
         yield `note: ${printable(server.name)}: ${printable(note)}`;
   }
   for (const { path, before = "", after, program } of changes) {
@@ -110,6 +115,19 @@ export function* describeNotes({ copies, changes }: MovePlan, workspaceFolder: s
   }
   if (changes.some(({ scope }) => scope === "project"))
     yield "note: everyone who shares these files through git will need Trunkline.";
+}
+
+/** Returns the names of servers that start in exactly the same way, among those that move or stay in a program. */
+function severalNames({ copies, staying }: MovePlan): string[][] {
+  const moving = copies.flatMap(({ servers }) => servers.map(({ server }) => server));
+  const kept = staying.flatMap(({ name, from }) => from.servers.filter((server) => server.name === name));
+  const groups: ImportedServer[][] = [];
+  for (const server of [...moving, ...kept]) {
+    const group = groups.find(([first]) => isDeepStrictEqual(first?.entry, server.entry));
+    if (group === undefined) groups.push([server]);
+    else group.push(server);
+  }
+  return groups.map((group) => [...new Set(group.map(({ name }) => name))]).filter((names) => names.length > 1);
 }
 
 /** Writes everything, and says what was done and how to undo it. Returns the folder of the backup. */

@@ -182,8 +182,15 @@ export function notesOf(
   { target, file, server }: Pick<ImportPlan, "target" | "file"> & { server: ImportedServer },
   workspaceFolder: string,
 ): string[] {
-  const { name, entry, notes } = server;
-  const relative =
-    target.scope === "user" && entry.cwd === undefined ? adviceOnRelativeWords(entry, workspaceFolder) : undefined;
-  return [...notes, ...dialectNotes(name, entry, file.dialect), ...(relative === undefined ? [] : [relative])];
+  const { name, entry, notes, at } = server;
+  const isUsers = target.scope === "user";
+  // Claude Code's table of the servers for one folder.
+  const widens = isUsers && at[0] === "projects" ? ["Trunkline will use it in every folder"] : [];
+  const relative = isUsers && entry.cwd === undefined ? adviceOnRelativeWords(entry, workspaceFolder) : undefined;
+  return [
+    ...notes,
+    ...widens,
+    ...dialectNotes(name, entry, file.dialect),
+    ...(relative === undefined ? [] : [relative]),
+  ];
 }

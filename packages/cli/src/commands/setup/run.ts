@@ -64,7 +64,7 @@ async function setUp(context: CommandContext, options: SetupOptions, outcome: Se
     context.outPainted("");
   };
   section("Found", describeFound(found, states, context));
-  section("Left alone", [...problems.map((message) => printable(message)), ...describeLeft(plan)]);
+  section("Left alone", [...problems.map((message) => printable(message)), ...describeLeft(plan, context)]);
   const done = problems.length > 0 ? EXIT.failure : EXIT.success;
   if (plan.changes.length === 0) {
     context.out("Nothing to do.");

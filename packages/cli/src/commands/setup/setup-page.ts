@@ -1,11 +1,11 @@
 // What `trunkline setup` shows before it asks: what was found, what it costs, and what would change.
-import { sep } from "node:path";
 import { type FoundImport, keepsState } from "@trunkline/client/config";
 import { printable } from "@trunkline/core";
 import { directTools } from "../../app/known-tools.js";
 import type { ProgramState } from "../../install/program-states.js";
 import type { MovePlan } from "../../move/move-plan.js";
 import type { CommandContext } from "../../terminal/context.js";
+import { homePath } from "../../terminal/shown-path.js";
 import { table } from "../../terminal/table.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 import { brokerUseOf } from "../broker/broker-commands.js";
@@ -100,5 +100,5 @@ async function tokens(context: CommandContext, names: readonly string[]): Promis
 }
 
 function shortened(path: string, userHome: string): string {
-  return printable(path.startsWith(`${userHome}${sep}`) ? `~${path.slice(userHome.length)}` : path);
+  return printable(homePath(path, userHome));
 }

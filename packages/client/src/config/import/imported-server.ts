@@ -35,6 +35,8 @@ export interface ImportedServer {
 export interface ParsedServers {
   readonly servers: readonly ImportedServer[];
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
+  /** Servers that the program uses only in other folders: they can be imported there. */
+  readonly elsewhere?: readonly { readonly name: string; readonly folder: string }[];
 }
 
 /** A program whose servers can be imported. */

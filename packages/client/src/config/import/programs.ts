@@ -127,10 +127,8 @@ const claudeCode: ProgramReader = {
   parse: (text, context) => {
     const root = parseJsonFile(text, context.path);
     const options = { translate: likeOurs, read: usual({ rest: withoutSignIn("oauth", "headersHelper") }) };
-    const tables = [
-      ...projectTables(root.projects, context),
-      { table: root.mcpServers, at: ["mcpServers"], note: undefined },
-    ];
+    const here = projectTables(root.projects, context);
+    const tables = [...here, { table: root.mcpServers, at: ["mcpServers"], note: undefined }];
     const servers = new Map<string, ImportedServer>();
     const skipped = [];
     for (const { table, at, note } of tables) {
@@ -144,7 +142,11 @@ const claudeCode: ProgramReader = {
         servers.set(server.name, note === undefined ? server : { ...server, notes: [...server.notes, note] });
       }
     }
-    return { servers: [...servers.values()], skipped };
+    const elsewhere = otherProjects(
+      root.projects,
+      here.map(({ table }) => table),
+    );
+    return { servers: [...servers.values()], skipped, elsewhere };
   },
 };
 
@@ -330,6 +332,16 @@ function projectTables(projects: unknown, context: ImportContext): { table: unkn
     if (!isRecord(project)) return [];
     const at = ["projects", path, "mcpServers"];
     return [{ table: project.mcpServers, at, note: `Claude Code uses it only in ${folder}` }];
+  });
+}
+
+/** Returns the servers of Claude Code's projects in other folders. */
+function otherProjects(projects: unknown, here: readonly unknown[]): { name: string; folder: string }[] {
+  if (!isRecord(projects)) return [];
+  return Object.entries(projects).flatMap(([folder, project]) => {
+    const table = isRecord(project) ? project.mcpServers : undefined;
+    if (!isRecord(table) || here.includes(table)) return [];
+    return Object.keys(table).map((name) => ({ name, folder }));
   });
 }
 
