@@ -50,3 +50,16 @@ describe("a missing argument", () => {
     });
   });
 });
+
+describe("call with a server and a tool as two words", () => {
+  it.each([
+    [["hello", "repeat", "text=a"], "Put a dot between the server and the tool: trunkline call hello.repeat"],
+    [["hello"], "List its tools: trunkline tools 'hello.*'"],
+    [["hello", "text=a"], "List its tools: trunkline tools 'hello.*'"],
+    [["hello.repeat", "--text", "a"], "Arguments of the tool are written as name=value."],
+  ])("%j says how to write it", async (words, hint) => {
+    using place = new Place(config);
+    const { code, stderr } = await place.run(call(...words));
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`\n  ${hint}\n`)]);
+  });
+});

@@ -52,6 +52,16 @@ describe("trunkline log", () => {
     expect(JSON.parse((await place.run(["log", "--format", "json"])).stdout)).toMatchObject({ gateway: "gateway-2" });
   });
 
+  it("keeps its columns if a client has a long name", async () => {
+    using place = new Place({}, { TZ: "UTC" });
+    const long = { client: "Visual Studio Code 1.102.0" };
+    journal(place, 1, call("search") + call("knowledge-graph.create_entities", long) + call(`docs.${"x".repeat(60)}`));
+    const lines = (await place.run(["log"])).stdout.split("\n");
+    const columns = lines.slice(0, 2).map((line) => [line.indexOf("12 ms"), line.indexOf("ok")]);
+    expect(columns[0]).toEqual(columns[1]);
+    expect(lines[0]?.length).toBeLessThan(120);
+  });
+
   it.each([
     [["--limit", "1"], ["d"]],
     [["-n", "0"], []],

@@ -363,7 +363,11 @@ describe.runIf(onLinux)("trunkline import --move --move-secrets", () => {
       JSON.stringify({ mcpServers: { github: server("user-token-1") } }),
     );
     await at.run("import", "cursor", "--move", "--move-secrets", "--yes");
-    writeHome(at.place, ".gemini/settings.json", JSON.stringify({ mcpServers: { github: server("other-token") } }));
+    const other = writeHome(
+      at.place,
+      ".gemini/settings.json",
+      JSON.stringify({ mcpServers: { github: server("other-token") } }),
+    );
     const { stderr } = await at.run("import", "gemini", "--move", "--move-secrets", "--yes");
     expect(stderr).toContain("github stays in Gemini CLI (~/.gemini/settings.json): Trunkline has a different server");
     expect(readFileSync(other, "utf8")).toContain("other-token");

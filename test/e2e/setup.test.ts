@@ -171,6 +171,7 @@ describe.runIf(onLinux)("trunkline setup", () => {
     await terminal.answer("Do it? [y/N, d shows the diff]", "y");
     await terminal.sees("Download it now with npm? [y/N]");
     terminal.press("\u0003");
+    await terminal.sees("Nothing was changed.");
     expect((await terminal.end()).code).toBe(130);
     expect(homeFiles(place)).toEqual(before);
     expect(existsSync(join(place.home, ".trunkline", "model-declined"))).toBe(false);

@@ -28,11 +28,13 @@ function placeWithDocuments(): Place {
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
 
 describe("the location of the store", () => {
-  it("is --store, then TRUNKLINE_STORE, then the project's folder if it exists, then the one in the home folder", () => {
+  it("is --store, then TRUNKLINE_STORE, then the project's folder unless it is empty, then the one in the home folder", () => {
     using place = new Place();
     const world = (env: Record<string, string>) => ({ cwd: place.cwd, home: place.home, env });
     expect(storeFolder(world({}), undefined)).toBe(join(place.home, "store"));
     mkdirSync(join(place.cwd, ".trunkline", "store"), { recursive: true });
+    expect(storeFolder(world({}), undefined)).toBe(join(place.home, "store"));
+    writeFileSync(join(place.cwd, ".trunkline", "store", "content.sqlite"), "");
     expect(storeFolder(world({}), undefined)).toBe(join(place.cwd, ".trunkline", "store"));
     expect(storeFolder(world({ TRUNKLINE_STORE: "/there" }), undefined)).toBe("/there");
     expect(storeFolder(world({ TRUNKLINE_STORE: "/there" }), "here")).toBe(join(place.cwd, "here"));

@@ -21,6 +21,15 @@ describe("tools <word>", () => {
     expect([code, namesIn(stdout)?.sort()]).toEqual([0, names]);
   });
 
+  it("says how to search by what a tool does", async () => {
+    using place = new Place(config);
+    const { code, stderr } = await place.run(["tools", "say", "hello", "--mcp", "mcp.json"]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('Find tools by what they do: trunkline query describe "find=say hello"\n'),
+    ]);
+  });
+
   it("suggests a name if nothing matches", async () => {
     using place = new Place(config);
     const { code, stderr } = await place.run(["tools", "hello.repaet", "--mcp", "mcp.json"]);

@@ -102,6 +102,8 @@ describe("a command line that does not fit", () => {
     [["call", "repeat", "--header", "A: b"], "but none is named"],
     [["call", "repeat(text: 'a')", "count=2", ...hello], "given twice"],
     [["tools", "a", "b"], "Only one tool"],
+    [["tools", "--", "npx -y @scope/server --token hunter2hunter2"], "-- npx -y @scope/server --token <redacted>\n"],
+    [["servers", "add", "docs", "npx -y @scope/server"], "Write it without: -- npx -y @scope/server\n"],
     [["tools", "--changes", ...hello], "for servers in the configuration"],
   ])("is explained: %s", async (args, message) => {
     using place = new Place();

@@ -129,7 +129,7 @@ describe("runProgram", () => {
   });
 
   it("reports wrong usage on the given stderr", async () => {
-    const { code, out, err } = await run(["servers", "lost"], world("usage"));
+    const { code, out, err } = await run(["servers", "lost", "docs"], world("usage"));
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain('There is no command "servers lost".');
   });
@@ -185,6 +185,7 @@ describe("runProgram", () => {
     const at = world(`refused-${subject}`);
     mkdirSync(join(at.cwd, ".git"));
     mkdirSync(join(at.cwd, ".trunkline", "store"), { recursive: true });
+    writeFileSync(join(at.cwd, ".trunkline", "store", "content.sqlite"), "");
     Object.assign(at.stdin, { isTTY: true });
     Object.assign(at.stderr, { isTTY: true, columns: 80 });
     answer(at, question, "n");

@@ -8,7 +8,8 @@ import {
   readEditableConfig,
   type ServerEntry,
 } from "@trunkline/client/config";
-import { isTrunklineError, nearestNames, printable, redactedUrl, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, nearestNames, printable, redactedArgs, redactedUrl, TrunklineError } from "@trunkline/core";
+import { commandLine } from "../terminal/command-line.js";
 import type { CommandContext } from "../terminal/context.js";
 import { type WriteTarget, writeConfig } from "./write-config.js";
 
@@ -41,6 +42,13 @@ export function readEntry(options: EntryOptions): ServerEntry {
       const shown = redactedUrl(first);
       throw new TrunklineError("USAGE", `"${shown}" is neither a URL nor a command.`, {
         hint: `For a URL use https://${shown}; for a program in this folder use ./${shown}.`,
+      });
+    }
+    // `"npx -y some-server"` in quotes. A path may contain spaces.
+    const words = first.trim().split(/\s+/);
+    if (rest.length === 0 && words.length > 1 && !/[/\\]/.test(words[0] ?? "")) {
+      throw new TrunklineError("USAGE", "The command is one word, because it is in quotes.", {
+        hint: `Write it without: -- ${commandLine(redactedArgs(words))}`,
       });
     }
     forbid(

@@ -1,3 +1,4 @@
+import type { Command } from "commander";
 import { type Cli, refuseWord, withJson } from "../flags.js";
 
 const BROKER_NOTES = `
@@ -9,10 +10,10 @@ commands such as \`call\` start it, too.`;
 export function addBroker({ program, context, setExitCode, runProgram }: Cli): void {
   const broker = program.command("broker").addHelpText("after", BROKER_NOTES);
   withJson(broker.command("status", { isDefault: true }))
-    .argument("[word]")
+    .allowExcessArguments()
     .description("show who uses it, which servers it runs for them, and what that saves")
-    .action(async (word: string | undefined, options: { json?: boolean }) => {
-      refuseWord(broker, word);
+    .action(async (options: { json?: boolean }, command: Command) => {
+      refuseWord(broker, command.args[0]);
       const { showBroker } = await import("./run.js");
       setExitCode(await showBroker(context, options));
     });

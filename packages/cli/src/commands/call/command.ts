@@ -1,7 +1,16 @@
 import { TrunklineError } from "@trunkline/core";
 import type { Command } from "commander";
 import type { TypedServerOptions } from "../../app/typed-server.js";
-import { type Cli, mcpOption, mcpPathOf, secondsOption, withJson, withTypedServer, wordsAround } from "../flags.js";
+import {
+  type Cli,
+  hintOnUnknownOption,
+  mcpOption,
+  mcpPathOf,
+  secondsOption,
+  withJson,
+  withTypedServer,
+  wordsAround,
+} from "../flags.js";
 import type { CallOptions } from "./run.js";
 
 const MORE = `
@@ -44,4 +53,5 @@ export function addCall({ program, context, setExitCode }: Cli): void {
       const typed = readTypedServer({ ...options, command: after, mcp });
       setExitCode(await call(context, { ...options, tool, pairs, mcp, typed }));
     });
+  hintOnUnknownOption(command, () => "Arguments of the tool are written as name=value.");
 }

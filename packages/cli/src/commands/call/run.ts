@@ -1,6 +1,6 @@
 import { addAbortSignal } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
-import type { TypedServer } from "@trunkline/client/config";
+import type { LoadedConfig, TypedServer } from "@trunkline/client/config";
 import { dottedName, mayBelongTo } from "@trunkline/client/internal";
 import { isTrunklineError, printableJson, TrunklineError } from "@trunkline/core";
 import { RPC_CODES } from "@trunkline/protocol";
@@ -47,6 +47,7 @@ export async function call(context: CommandContext, options: CallOptions): Promi
     wanted: (server) => mayBelongTo(name, server),
     roots: options.root,
   });
+  if (typed === undefined) refuseServer(await app.config(), name, options.pairs);
   const given = { pairs: options.pairs, ...(await readInput(context, options.input)) };
   if (options.output !== undefined) await checkOutput(context, options.output);
   const hub = await app.hub();
@@ -77,6 +78,17 @@ export async function call(context: CommandContext, options: CallOptions): Promi
   if (readable.binaries.length > 0 && output === undefined && context.notePalette.isTerminal && !options.json)
     context.note("Save it with --output <file>.");
   return result.isError ? EXIT.failure : EXIT.success;
+}
+
+/** `call docs search`: the server and the tool are two words. */
+function refuseServer({ servers }: LoadedConfig, name: string, [tool]: readonly string[]): void {
+  if (!servers.some((server) => server.name === name)) return;
+  const isTool = tool !== undefined && /^[\w.-]+$/.test(tool);
+  throw new TrunklineError("USAGE", `"${name}" is a server, not a tool.`, {
+    hint: isTool
+      ? `Put a dot between the server and the tool: trunkline call ${name}.${tool}`
+      : `List its tools: trunkline tools '${name}.*'`,
+  });
 }
 
 /** Returns the text of `--input`: as given, of a file after `@`, or of stdin for `-` and `@-`. */

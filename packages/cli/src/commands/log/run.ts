@@ -18,10 +18,12 @@ export interface LogOptions {
   json?: boolean;
 }
 
-/** In columns. Terminals with less room get less space for names, and the time without the date. */
+/** At least, in columns. Terminals with less room get less space for names, and the time without the date. */
 const WIDTHS = { client: 20, operation: 28, duration: 8, size: 9 };
 const NARROW_WIDTHS = { client: 12, operation: 22, duration: 7, size: 8 };
 const WIDE_COLUMNS = 100;
+/** A longer name moves the rest of its own line. */
+const MAX_WIDTHS = { client: 28, operation: 40 };
 
 /** Prints the last calls, and with `follow` each new one, until Ctrl-C. */
 export async function log(context: CommandContext, options: LogOptions): Promise<number> {
@@ -29,8 +31,8 @@ export async function log(context: CommandContext, options: LogOptions): Promise
   await using app = openApp(context, { store: options.store, reading: true });
   const journal = await openJournalReader(app);
   const isWanted = filterOf(options);
-  const show = options.json ? (call: CallRecord) => context.out(jsonOf(call)) : linePrinter(context);
   const { calls, follow } = await journal.last({ limit: options.limit, isWanted, signal });
+  const show = options.json ? (call: CallRecord) => context.out(jsonOf(call)) : linePrinter(context, calls);
   for (const call of calls) show(call);
   if (!options.follow) {
     if (calls.length === 0) context.note(nothingText(journal.place, options));
@@ -54,14 +56,30 @@ function nothingText(folder: string, { client, operation, failed }: LogOptions):
     : "No matching call has been recorded.";
 }
 
-/** Returns what prints a call in columns of fixed width, so later lines align too. */
-function linePrinter({ io, palette, outPainted }: CommandContext): (call: CallRecord) => void {
+/** Returns what prints a call in columns of fixed width, wide enough for the first calls, so later lines align too. */
+function linePrinter(
+  { io, palette, outPainted }: CommandContext,
+  calls: readonly CallRecord[],
+): (call: CallRecord) => void {
   const columns = columnsOf(io.stdout);
   const isNarrow = columns < WIDE_COLUMNS;
-  const widths = isNarrow ? NARROW_WIDTHS : WIDTHS;
+  const fitting = (least: number, most: number, texts: readonly string[]) =>
+    Math.max(least, ...texts.map((text) => printable(text).length).filter((length) => length <= most));
+  const widths = isNarrow
+    ? NARROW_WIDTHS
+    : {
+        ...WIDTHS,
+        client: fitting(
+          WIDTHS.client,
+          MAX_WIDTHS.client,
+          calls.map(({ client }) => client),
+        ),
+        operation: fitting(WIDTHS.operation, MAX_WIDTHS.operation, calls.map(operationOf)),
+      };
   let lastDay = "";
-  return ({ atMs, client, operation: known, asked, durationMs, sizeBytes, outcome, code, gateway }) => {
-    const operation = asked === undefined ? known : `${known} (${asked})`;
+  return (call) => {
+    const { atMs, client, durationMs, sizeBytes, outcome, code, gateway } = call;
+    const operation = operationOf(call);
     const { day, time } = timeOf(atMs);
     if (isNarrow && day !== lastDay) outPainted(palette.dim(day));
     lastDay = day;
@@ -78,6 +96,10 @@ function linePrinter({ io, palette, outPainted }: CommandContext): (call: CallRe
     ].join("  ");
     for (const each of wrap(line, { columns, hang: "          " })) outPainted(each);
   };
+}
+
+function operationOf({ operation, asked }: CallRecord): string {
+  return asked === undefined ? operation : `${operation} (${asked})`;
 }
 
 function jsonOf({ atMs, client, operation, asked, durationMs, sizeBytes, outcome, code, gateway }: CallRecord): string {

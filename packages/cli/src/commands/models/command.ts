@@ -1,3 +1,4 @@
+import type { Command } from "commander";
 import { type Cli, refuseWord, withJson } from "../flags.js";
 
 export function addModels({ program, context, setExitCode }: Cli): void {
@@ -5,9 +6,9 @@ export function addModels({ program, context, setExitCode }: Cli): void {
   withJson(models.command("list", { isDefault: true }))
     .description("list the models, and check the installed ones")
     .usage("[options]")
-    .argument("[word]")
-    .action(async (word: string | undefined, options: { json?: boolean }) => {
-      refuseWord(models, word);
+    .allowExcessArguments()
+    .action(async (options: { json?: boolean }, command: Command) => {
+      refuseWord(models, command.args[0]);
       const { listModels } = await import("./run.js");
       setExitCode(await listModels(context, options));
     });

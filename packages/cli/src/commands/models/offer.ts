@@ -28,7 +28,7 @@ export async function followModelAnswer(context: CommandContext, isWanted: boole
   if (isWanted === undefined) return;
   if (!isWanted) {
     await declineModel(context.home);
-    context.note("Without it, search finds words. `trunkline models pull` downloads it later.");
+    context.note("Without the model, search finds words. `trunkline models pull` downloads it later.");
     return;
   }
   try {

@@ -35,10 +35,10 @@ export function addServers({ program, context, setExitCode }: Cli): void {
   withJson(servers.command("list", { isDefault: true }))
     .description("list what is configured, without connecting")
     .usage("[options]")
-    .argument("[word]")
+    .allowExcessArguments()
     .addOption(mcpOption())
-    .action(async (word: string | undefined, options: { json?: boolean }, command: Command) => {
-      refuseWord(servers, word);
+    .action(async (options: { json?: boolean }, command: Command) => {
+      refuseWord(servers, command.args[0]);
       const { listServers } = await import("./run.js");
       setExitCode(await listServers(context, { ...options, mcp: mcpPathOf(command) }));
     });

@@ -74,7 +74,10 @@ async function setUp(context: CommandContext, options: SetupOptions, outcome: Se
   section("Cost", await describeCost(context, { found, plan }));
   section("What setup does", describeChanges(plan, context));
   for (const note of describeNotes(plan, config.workspaceFolder)) context.note(note);
-  const answers = await ask(context, plan, options);
+  const answers = await ask(context, plan, options).catch((error: unknown) => {
+    if (isTrunklineError(error, "ABORTED")) context.note("\nNothing was changed.");
+    throw error;
+  });
   if (answers === undefined) return done;
   outcome.backup = await carryOut(context, plan, answers);
   outcome.done = true;

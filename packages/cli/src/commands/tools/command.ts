@@ -1,10 +1,14 @@
 import { TrunklineError } from "@trunkline/core";
 import type { Command } from "commander";
 import type { TypedServerOptions } from "../../app/typed-server.js";
+import { commandLine } from "../../terminal/command-line.js";
 import { type Cli, mcpOption, mcpPathOf, withJson, withTypedServer, wordsAround } from "../flags.js";
 import type { ToolsOptions } from "./run.js";
 
 const MORE = `
+By what they do, as an agent finds them:
+  trunkline query describe find='add two numbers'
+
 Without a configuration:
   trunkline tools --url https://example.com/mcp
   trunkline tools -- npx -y some-server`;
@@ -27,7 +31,7 @@ export function addTools({ program, context, setExitCode }: Cli): void {
       const [pattern, excess] = before;
       if (excess !== undefined) {
         throw new TrunklineError("USAGE", "Only one tool or glob can be given.", {
-          hint: "Put `--` before a command that starts a server: trunkline tools -- npx -y some-server",
+          hint: `Find tools by what they do: ${commandLine(["trunkline", "query", "describe", `find=${before.join(" ")}`])}\n  A command that starts a server goes after \`--\`: trunkline tools -- npx -y some-server`,
         });
       }
       const mcp = mcpPathOf(used);
