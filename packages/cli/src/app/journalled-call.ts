@@ -6,11 +6,7 @@ import type { App } from "./app.js";
 import { workspaceKeyOf } from "./workspace-key.js";
 
 /** Runs a call and writes its line. A journal that cannot be written changes nothing about the call. */
-export async function journalled(
-  app: App,
-  operation: string,
-  run: () => Promise<CallResult>,
-): Promise<CallResult> {
+export async function journalled(app: App, operation: string, run: () => Promise<CallResult>): Promise<CallResult> {
   const folder = journalFolder(app.context.home, app.storeFolder);
   await using journal = new FileJournal({ folder, workspace: workspaceKeyOf(app.context) });
   const end = new CallLog({ journal, clock: app.context.clock }).begin(operation, {

@@ -128,8 +128,7 @@ export function packageProblem(item: RegistryPackage): string | undefined {
   if (transport !== "stdio")
     return "it is a server that listens on a port instead of stdio, and Trunkline does not start those";
   const rule = PACKAGE_RULES[type];
-  if (runtimeHint !== undefined && runtimeHint !== rule.runner)
-    return `it does not run with ${rule.runner}`;
+  if (runtimeHint !== undefined && runtimeHint !== rule.runner) return `it does not run with ${rule.runner}`;
   if (baseUrl !== undefined && !rule.sources.test(baseUrl))
     return `${rule.runner} would download it from another registry than the one it names`;
   if (sha256 !== undefined && !/^[a-f0-9]{64}$/.test(sha256)) return "its hash is not valid";
