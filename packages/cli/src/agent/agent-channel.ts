@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { Model, TokenUsage } from "@trunkline/agent";
 import { createChannel, type QuestionContext } from "@trunkline/client";
 import { TrunklineError } from "@trunkline/core";
-import type { AppChannel } from "../app/app.js";
+import type { AppChannel } from "../app/app-options.js";
 import type { CommandContext } from "../terminal/context.js";
 import { createTerminalChannel, messagesOf, nameOf, sayQuoted } from "../terminal/terminal-channel.js";
 import { askWord } from "../terminal/terminal-form.js";

@@ -4,7 +4,8 @@
 import type { Approver, Model, TokenUsage, Tool } from "@trunkline/agent";
 import { type Hub, renderBlocks } from "@trunkline/client";
 import { isRecord, TrunklineError } from "@trunkline/core";
-import { type App, type AppChannel, openApp } from "../app/app.js";
+import { type App, openApp } from "../app/app.js";
+import type { AppChannel } from "../app/app-options.js";
 import type { CommandContext } from "../terminal/context.js";
 import type { TerminalTurns } from "../terminal/terminal-turns.js";
 import { createAgentChannel } from "./agent-channel.js";

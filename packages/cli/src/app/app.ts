@@ -1,70 +1,22 @@
 // The one place that opens things: configuration, hub, store, model and service, each once, on first use, with the same
 // safeguards for every caller. Commands, `serve`, scripts and the agent all work with an App.
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Abilities, Channel, Hub, HubOptions, LoadedConfig, SignIn } from "@trunkline/client";
-import type { ConfigMemory, LoadConfigOptions, TypedServer } from "@trunkline/client/config";
+import type { Abilities, Hub, HubOptions, LoadedConfig } from "@trunkline/client";
 import { type ContentStore, type Embedder, messageOf, randomGatewayName, TrunklineError } from "@trunkline/core";
 import type { Backends, Exchange, Service } from "@trunkline/server";
 import type { AnyStore } from "@trunkline/store";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
-import { meaningOf } from "../terminal/palette.js";
-import type { ExchangeOptions, OpenedService, ServiceSettings } from "./app-service.js";
-import { configProblems, reportOnUse } from "./config-problems.js";
-import { type GuardedPlaces, guardedPlaces, hasStore, isProjectStore, namedAddress, storeFolder } from "./folders.js";
+import type { AppChannel, AppOptions } from "./app-options.js";
+import type { ExchangeOptions, OpenedService } from "./app-service.js";
+import { reportOnUse, reportProblems } from "./config-problems.js";
+import { ConfigReader } from "./config-reader.js";
+import { type GuardedPlaces, guardedPlaces, isProjectStore, namedAddress, storeFolder } from "./folders.js";
 import type { LateGateway } from "./late-gateway.js";
 import type { LiveConfig } from "./live-config.js";
-import type { StoreApproval } from "./project-store.js";
-import { addressFolder, redactAddress, withoutReference } from "./store-address.js";
-
-export interface AppOptions {
-  /** The file given with `--mcp`. */
-  readonly mcp?: string | undefined;
-  /** A server described on the command line: it is the whole configuration. */
-  readonly typed?: TypedServer | undefined;
-  /**
-   * How the configuration is read.
-   * - `ask` (default): for a command. At a terminal the user is asked for inputs, and for trust before servers start.
-   * - `headless`: never asks, even at a terminal, which may carry the protocol.
-   * - `live`: headless, and reloaded whenever a file changes.
-   * - `own`: ignores a file named by the environment and reads only the files people write to. Never asks.
-   */
-  readonly config?: "ask" | "headless" | "live" | "own" | undefined;
-  /**
-   * Whether a server will be used: the user is not asked about other servers, and not warned about them. Default: all of
-   * them. `unknown`: a script decides while it runs, so warnings are printed when a server is first used.
-   */
-  readonly wanted?: ((server: string) => boolean) | "unknown" | undefined;
-  /**
-   * Folders to report to servers as roots. Only on request: server-filesystem, for one, uses them instead of the
-   * folders in its own arguments.
-   */
-  readonly roots?: readonly string[] | undefined;
-  /** How the user signs in. Without it a server that needs a sign-in is an error. */
-  readonly signIn?: SignIn | undefined;
-  /** Answers servers' questions. Default: the person at the terminal, if there is one. */
-  readonly channel?: AppChannel | undefined;
-  /** `doctor`: connect within this time, whatever the files say about inputs, trust and mistakes. */
-  readonly checkWithinMs?: number | undefined;
-  /** The store's folder, as given with `--store`. */
-  readonly store?: string | undefined;
-  /** The id that the store must have. */
-  readonly storeId?: string | undefined;
-  /** Only read the store, which starts faster; a named store must exist. */
-  readonly reading?: boolean | undefined;
-  /** The store must exist. */
-  readonly mustExist?: boolean | undefined;
-  /** Whether to use the embedded model, if installed. Default true. */
-  readonly embed?: boolean | undefined;
-  /** The name of this process among the gateways on a store in a database. Default: a random one. */
-  readonly gateway?: string | undefined;
-  readonly service?: ServiceSettings | undefined;
-}
-
-/** A channel that can clear its progress line. */
-export type AppChannel = Channel & { clearProgress?(): void };
+import { atMost, Once } from "./once.js";
+import { withoutReference } from "./store-address.js";
 
 /**
  * How long the service's first use of the store waits for the model. After that, search is keyword-only until the model
@@ -89,6 +41,7 @@ export class App implements AsyncDisposable {
   readonly context: CommandContext;
   readonly #options: AppOptions;
   readonly #lifetime = new AbortController();
+  readonly #reader: ConfigReader;
   #config: LoadedConfig | undefined;
   readonly #reading = new Once<LoadedConfig>();
   readonly #live = new Once<LiveConfig>();
@@ -105,12 +58,12 @@ export class App implements AsyncDisposable {
   readonly #gateway = new Once<LateGateway | undefined>();
   readonly #service = new Once<OpenedService>();
   #closing: Promise<void> | undefined;
-  /** Files whose approval by an earlier version no longer counts, and that the user was told about. */
-  readonly #askedAgain = new Set<string>();
 
   constructor(context: CommandContext, options: AppOptions) {
     this.context = context;
     this.#options = options;
+    const { mcp, typed, config: mode = "ask" } = options;
+    this.#reader = new ConfigReader(context, { mcp, typed, mode, wanted: this.#wanted });
   }
 
   /** The store's folder, whether it exists or not. */
@@ -181,7 +134,7 @@ export class App implements AsyncDisposable {
       if (this.#config === undefined) throw closedError();
       return this.#config;
     }
-    this.#config ??= await this.#reading.get(() => this.#readConfig());
+    this.#config ??= await this.#reading.get(() => this.#reader.read());
     return this.#config;
   }
 
@@ -206,9 +159,9 @@ export class App implements AsyncDisposable {
       await confirmProjectFiles(this.context, config),
       await confirmWorkspace(this.context, config, this.#wanted),
     ];
-    if (hasChanged.includes(true)) this.#config = await this.#readConfig();
+    if (hasChanged.includes(true)) this.#config = await this.#reader.read();
     // Only about servers that start now.
-    if (await confirmSecrets(this.context, await this.config(), this.#wanted)) this.#config = await this.#readConfig();
+    if (await confirmSecrets(this.context, await this.config(), this.#wanted)) this.#config = await this.#reader.read();
   }
 
   /** Returns the hub, whose servers connect on first use. For a command, having no server configured is an error. */
@@ -328,48 +281,10 @@ export class App implements AsyncDisposable {
     return this.#isHeadless ? this.signal : AbortSignal.any([this.context.signal, this.signal]);
   }
 
-  async #readConfig(memory?: ConfigMemory): Promise<LoadedConfig> {
-    const { cwd, env, home, signal, redactor } = this.context;
-    const { mcp, typed, config: mode = "ask" } = this.#options;
-    const { approvalsIn, loadConfig, TrustStore } = await import("@trunkline/client/config");
-    const trust = new TrustStore(home);
-    const asking: Partial<LoadConfigOptions> = {};
-    if (mode === "ask" && isAtTerminal(this.context)) {
-      const { askInput } = await import("../terminal/questions.js");
-      asking.prompt = (input) => askInput(this.context, input);
-    }
-    const config = await loadConfig({
-      cwd,
-      home,
-      signal,
-      env: mode === "own" ? { ...env, TRUNKLINE_MCP_FILE: undefined } : env,
-      mcpPath: mcp,
-      typed,
-      wanted: this.#wanted,
-      memory,
-      ...approvalsIn(trust, env),
-      ...asking,
-    });
-    // From now on the configuration's secrets are redacted in all output.
-    redactor.add(...config.secrets);
-    const { settings } = config;
-    if (settings?.store !== undefined) redactAddress(this.context, settings.store);
-    for (const { path, scope, exists } of config.files) {
-      const isOpen =
-        scope === "project" && exists && config.servers.some(({ file, trusted }) => file === path && !trusted);
-      if (!isOpen || this.#askedAgain.has(path) || !(await trust.wasTrusted(path))) continue;
-      this.#askedAgain.add(path);
-      this.context.note(
-        `Approvals now also cover env, headers and the project's folder, so ${path} has to be approved once more: trunkline trust`,
-      );
-    }
-    return config;
-  }
-
   async #openLiveConfig(): Promise<LiveConfig> {
     const { LiveConfig } = await import("./live-config.js");
     return await LiveConfig.open(this.context, {
-      read: (memory) => this.#readConfig(memory),
+      read: (memory) => this.#reader.read(memory),
       onConfig: async (config) => {
         this.#config = config;
         if (!this.signal.aborted) await this.#openedHub?.reload(config);
@@ -447,62 +362,18 @@ export class App implements AsyncDisposable {
   }
 
   async #openStore(): Promise<AnyStore> {
-    const { cwd, logger } = this.context;
-    const { store: named, storeId, reading, mustExist } = this.#options;
     const address = await this.storeAddress();
-    if (address !== undefined) return await this.#openAddress(address);
-    const path = this.storeFolder;
-    // A command that only reads and names a folder without a store is a typo.
-    if ((mustExist || (reading && named !== undefined)) && !hasStore(path)) {
-      throw new TrunklineError("NOT_FOUND", `There is no store in ${path}.`, {
-        hint: "Name another one with --store, or create one: trunkline store add <path>",
-      });
-    }
-    const approval = isProjectStore(this.context, named) ? await this.#approveStore(path) : undefined;
-    const { openStore } = await import("@trunkline/store");
-    if (this.signal.aborted) throw closedError();
-    const id = storeId ?? approval?.id;
-    const { shared } = this.context;
-    const open = () =>
-      openStore({ path, cwd, logger, signal: this.#opening, lazyWriter: reading, id, ...this.guardedPlaces });
-    // A store that others use as well is not opened for this run alone, and not stopped by its Ctrl-C.
-    const store =
-      shared === undefined
-        ? await open()
-        : (await shared.store({ folder: path, id }, () => openStore({ path, cwd, lazyWriter: true, id }))).from(
-            cwd,
-            this.guardedPlaces,
-          );
-    await approval?.onOpened?.(store.id);
-    return store;
-  }
-
-  async #openAddress(address: string): Promise<AnyStore> {
-    const { loginOf, openLogin } = await import("./team-store.js");
-    const { context } = this;
-    const { storeId: id, config = "ask", checkWithinMs } = this.#options;
-    const isSetting = namedAddress(context, this.#options.store) === undefined;
-    const login = await loginOf(context, address, {
-      mayRun: isSetting,
-      foreignFolders: async () => (await this.config()).foreignFolders ?? [],
-    });
-    const options = { id, mayAsk: config === "ask" && checkWithinMs === undefined };
-    const { shared } = context;
-    if (shared === undefined) return await openLogin(context, login, { ...options, ...this.guardedPlaces });
-    // Who knows another password, or none, does not get the store that someone else has opened.
-    const password = createHash("sha256")
-      .update(login.password ?? "")
-      .digest("hex");
-    const key = { folder: addressFolder(context.home, address), id, place: await this.storePlace(), password };
-    const store = await shared.store(key, () => openLogin(context, login, options));
-    return store.from(context.cwd, this.guardedPlaces);
-  }
-
-  /** Throws unless the user created or approved a project's store. */
-  async #approveStore(path: string): Promise<StoreApproval> {
-    const { requireKnownStore } = await import("./project-store.js");
-    const { config = "ask" } = this.#options;
-    return await requireKnownStore(this.context, path, { mayAsk: config === "ask" });
+    const { openAddress, openFolder } = await import("./open-app-store.js");
+    const opening = {
+      options: this.#options,
+      config: () => this.config(),
+      signal: this.#opening,
+      requireOpen: () => {
+        if (this.signal.aborted) throw closedError();
+      },
+    };
+    if (address !== undefined) return await openAddress(this.context, address, opening);
+    return await openFolder(this.context, opening);
   }
 
   #openedService(): Promise<OpenedService> {
@@ -532,55 +403,8 @@ export class App implements AsyncDisposable {
   }
 }
 
-/** A part that is opened at most once at a time; a failed attempt can be retried. */
-class Once<T> {
-  #part: Promise<T> | undefined;
-
-  get(open: () => Promise<T>): Promise<T> {
-    this.#part ??= open().catch((error: unknown) => {
-      this.#part = undefined;
-      throw error;
-    });
-    return this.#part;
-  }
-
-  /** Returns the part if it is open or being opened. Failures were already reported to the caller of `get`. */
-  async opened(): Promise<T | undefined> {
-    return await this.#part?.catch(() => undefined);
-  }
-}
-
-/** Prints problems in the files, and rejects a configuration without servers. */
-function reportProblems(
-  context: CommandContext,
-  config: LoadedConfig,
-  isUsed: ((server: string) => boolean) | undefined,
-): void {
-  for (const { text, severity } of configProblems(config, isUsed)) context.note(text, meaningOf(severity));
-  if (config.servers.length > 0) return;
-  throw new TrunklineError(
-    "CONFIG_INVALID",
-    config.exists ? `${config.path} has no usable server.` : "No MCP server is configured.",
-    {
-      hint: "Add one: trunkline servers add <name> -- <command…>, or import from other programs: trunkline import",
-    },
-  );
-}
-
 function rootOf(folder: string) {
   return { uri: pathToFileURL(folder).href, name: basename(folder) || folder };
-}
-
-async function atMost<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), limitMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function closedError(): TrunklineError {

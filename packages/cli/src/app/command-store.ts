@@ -4,7 +4,8 @@ import type { AnyStore, StoreCallOptions } from "@trunkline/store";
 import type { CommandContext } from "../terminal/context.js";
 import { shownBytes } from "../terminal/output.js";
 import { progressLineFor } from "../terminal/progress-line.js";
-import { type AppOptions, openApp } from "./app.js";
+import { openApp } from "./app.js";
+import type { AppOptions } from "./app-options.js";
 
 export interface OpenedStore extends AsyncDisposable {
   readonly store: AnyStore;

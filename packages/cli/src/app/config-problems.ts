@@ -1,5 +1,6 @@
 // What the configuration's diagnostics say to the user of a command: only about servers that the command uses.
 import type { Hub, LoadedConfig } from "@trunkline/client";
+import { TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { meaningOf } from "../terminal/palette.js";
 
@@ -22,6 +23,23 @@ export function configProblems(
       return shadowing === true || (severity !== "note" && !disabled.has(server ?? ""));
     })
     .map(problemOf);
+}
+
+/** Prints problems in the files, and rejects a configuration without servers. */
+export function reportProblems(
+  context: CommandContext,
+  config: LoadedConfig,
+  isUsed: ((server: string) => boolean) | undefined,
+): void {
+  for (const { text, severity } of configProblems(config, isUsed)) context.note(text, meaningOf(severity));
+  if (config.servers.length > 0) return;
+  throw new TrunklineError(
+    "CONFIG_INVALID",
+    config.exists ? `${config.path} has no usable server.` : "No MCP server is configured.",
+    {
+      hint: "Add one: trunkline servers add <name> -- <command…>, or import from other programs: trunkline import",
+    },
+  );
 }
 
 /** Prints the problems of each server once, when it is first used. */
