@@ -228,8 +228,8 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   /** Returns a complete result, or a `truncated` one with a cursor. */
   async grep(params: GrepParams, options: StoreCallOptions & GrepCallOptions = {}): Promise<GrepResult> {
+    this.#requireOpen();
     const { signal, onMatches } = options;
-    if (this.#isClosed || this.#engine.isClosed) throw new TrunklineError("CLOSED", "The store has been closed.");
     const viewer = viewerOf(options.principal);
     return await this.#engine.grep.run(this.#filters(params, options), { cwd: this.#cwd, signal, onMatches, viewer });
   }
