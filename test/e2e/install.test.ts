@@ -35,6 +35,7 @@ const FILES: Readonly<Record<Exclude<ProgramId, "codex">, readonly [file: string
     "mcpServers",
     { type: "stdio", command: process.execPath, args: SERVE },
   ],
+  kiro: [".kiro/settings/mcp.json", "mcpServers", { command: process.execPath, args: SERVE }],
 };
 const PROGRAMS = Object.entries(FILES).map(([program, written]) => [program, ...written] as const);
 

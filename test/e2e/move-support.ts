@@ -37,6 +37,10 @@ const FILES: Readonly<Record<ProgramId, readonly [file: string, text: string]>> 
     ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
     '{\n  "mcpServers": {\n    "docs": { "type": "stdio", "command": "docs-mcp" }\n  }\n}\n',
   ],
+  kiro: [
+    ".kiro/settings/mcp.json",
+    '{\n  "powers": {},\n  "mcpServers": { "docs": { "command": "docs-mcp", "args": [], "disabled": false } }\n}\n',
+  ],
 };
 
 export const MOVABLE: readonly (readonly [program: string, file: string, text: string])[] = Object.entries(FILES).map(

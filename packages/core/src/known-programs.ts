@@ -13,6 +13,7 @@ export const KNOWN_PROGRAMS = {
   gemini: "Gemini CLI",
   opencode: "opencode",
   cline: "Cline",
+  kiro: "Kiro",
 } as const;
 
 export type ProgramId = keyof typeof KNOWN_PROGRAMS;

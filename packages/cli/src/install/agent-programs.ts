@@ -109,6 +109,12 @@ const INSTALLED: Readonly<Record<ProgramId, Omit<AgentProgram, "id" | "title">>>
     remoteEntry: (server) => ({ type: "streamableHttp", ...plainRemote(server) }),
     check: "See the MCP servers in Cline's panel.",
   },
+  kiro: {
+    ...{ format: "json", table: "mcpServers", inShell: false },
+    entry: plainEntry,
+    remoteEntry: plainRemote,
+    check: "See the MCP servers in Kiro's panel, or /mcp in a new session of Kiro CLI.",
+  },
 };
 
 /** Every program, in listing order. */

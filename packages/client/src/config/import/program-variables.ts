@@ -31,6 +31,9 @@ export const windsurf: Translate = bracedVariables((body, note) =>
 /** Cline: `${env:X}`. */
 export const cline: Translate = bracedVariables((body) => environment(body));
 
+/** Kiro: `${NAME}`. */
+export const kiro: Translate = bracedVariables((body) => (NAME.test(body) ? `\${${body}}` : undefined));
+
 /** Gemini CLI: `$X`, `${X}` and `${X:-default}`; unset variables stay as they are, as they do here. */
 export const gemini: Translate = (text, note) =>
   translateText(

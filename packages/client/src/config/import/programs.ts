@@ -11,7 +11,7 @@ import {
   toolFilter,
 } from "./entry-reader.js";
 import type { ImportContext, ImportedServer, ImportPlace, ProgramReader } from "./imported-server.js";
-import { asItIs, cline, cursor, gemini, likeOurs, opencode, vsCode, windsurf } from "./program-variables.js";
+import { asItIs, cline, cursor, gemini, kiro, likeOurs, opencode, vsCode, windsurf } from "./program-variables.js";
 import { parseJsonFile, type ReadEntry, readServers } from "./read-servers.js";
 
 /** Joins paths by the rules of the given platform, regardless of the one this process runs on. */
@@ -296,6 +296,25 @@ const clineReader: ProgramReader = {
     }),
 };
 
+const kiroReader: ProgramReader = {
+  userFiles: ({ platform, userHome }) => [joinOn(platform, userHome, ".kiro", "settings", "mcp.json")],
+  projectFiles: [".kiro/settings/mcp.json"],
+  parse: (text, context) =>
+    readServers(parseJsonFile(text, context.path).mcpServers, {
+      at: ["mcpServers"],
+      translate: kiro,
+      read: usual({
+        rest: (reader) => {
+          if (reader.raw("autoApprove") !== undefined) reader.note('"autoApprove" was not imported');
+          return {
+            ...withoutSignIn("oauth", "oauthScopes")(reader),
+            tools: toolFilter(undefined, reader.names("disabledTools")),
+          };
+        },
+      }),
+    }),
+};
+
 /** All programs except Codex. */
 export const JSON_READERS: Readonly<Record<Exclude<ProgramId, "codex">, ProgramReader>> = {
   vscode,
@@ -307,6 +326,7 @@ export const JSON_READERS: Readonly<Record<Exclude<ProgramId, "codex">, ProgramR
   gemini: geminiCli,
   opencode: opencodeReader,
   cline: clineReader,
+  kiro: kiroReader,
 };
 
 /** Skips sign-in fields and tells the user to sign in again. */

@@ -201,11 +201,31 @@ const PROGRAMS: { program: string; file: string; entries: Record<string, unknown
       legacy: { type: "http", url: "https://example.com/legacy" },
     },
   },
+  {
+    program: "kiro",
+    file: "kiro-mcp.json",
+    entries: {
+      search: {
+        command: "npx",
+        args: ["-y", "@modelcontextprotocol/server-bravesearch"],
+        env: { BRAVE_API_KEY: "${BRAVE_API_KEY}" },
+        tools: { deny: ["delete_index"] },
+      },
+      remote: {
+        type: "http",
+        url: "https://api.example.com/mcp",
+        headers: { Authorization: "Bearer ${API_TOKEN}" },
+        disabled: true,
+      },
+    },
+  },
 ];
 
 describe("reading other programs' files", () => {
   it("has a sample file for every program", () => {
-    expect(PROGRAMS.map(({ program }) => program).sort()).toEqual(IMPORT_SOURCES.map(({ id }) => id).sort());
+    const sampled = PROGRAMS.map(({ program }) => program);
+    const missing = IMPORT_SOURCES.map(({ id }) => id).filter((id) => !sampled.includes(id));
+    expect(missing, "add a file to fixtures/, and to PROGRAMS what is read from it").toEqual([]);
   });
 
   // An agent that may write there could add a server that the program starts.
@@ -231,6 +251,8 @@ describe("reading other programs' files", () => {
     ["gemini", "gemini-settings.json", "bookmarks", /"trust" was not imported/],
     ["opencode", "opencode.json", "browser", /environment variable BROWSER_KEY/],
     ["cline", "cline-mcp-settings.json", "local", /"autoApprove" was not imported/],
+    ["kiro", "kiro-mcp.json", "search", /"autoApprove" was not imported/],
+    ["kiro", "kiro-mcp.json", "remote", /"oauth" was not imported: sign in again/],
   ])("reports which parts of %s cannot be imported (%s, %s)", (program, file, name, note) => {
     const { servers } = importSource(program).parse(fixture(file), context);
     expect(servers.find((server) => server.name === name)?.notes).toContainEqual(expect.stringMatching(note));
@@ -295,6 +317,8 @@ describe("the meaning of a string", () => {
     ["claude-code", "${X} ${NOT_SET:-d}", "<x> d"],
     ["windsurf", "${X} ${env:X} ${input:id}", "${X} <x> ${input:id}"],
     ["cline", "${X} ${env:X} ${workspaceFolder}", "${X} <x> ${workspaceFolder}"],
+    ["kiro", "${X} ${NOT_SET} ${env:X}", "<x> ${NOT_SET} ${env:X}"],
+    ["kiro", "C:\\${X} $X", "C:\\<x> $X"],
     ["gemini", "$X-${X} ${NOT_SET} $5 ${a:b}", "<x>-<x> ${NOT_SET} $5 ${a:b}"],
     ["gemini", "D:\\$X", "D:\\<x>"],
     ["opencode", "{env:X} ${X} ${env:X} {X}", "<x> ${X} $<x> {X}"],
@@ -349,6 +373,8 @@ describe("where the files are", () => {
     ["zed", "win32", "C:\\Users\\ada\\AppData\\Roaming\\Zed\\settings.json"],
     ["gemini", "linux", "/home/ada/.gemini/settings.json"],
     ["opencode", "linux", "/home/ada/.config/opencode/opencode.json"],
+    ["kiro", "linux", "/home/ada/.kiro/settings/mcp.json"],
+    ["kiro", "win32", "C:\\Users\\ada\\.kiro\\settings\\mcp.json"],
     ["cline", "linux", `/home/ada/.config/Code/${storage}`],
     ["cline", "darwin", `/Users/ada/Library/Application Support/Code/${storage}`],
     ["cline", "linux", "/home/ada/.cline/data/settings/cline_mcp_settings.json"],
@@ -429,6 +455,7 @@ describe("finding files", () => {
     ["copy.json", "opencode.json", "opencode"],
     ["copy.json", "claude-desktop.json", "claude-code"],
     [".gemini/settings.json", "gemini-settings.json", "gemini"],
+    [".kiro/settings/mcp.json", "kiro-mcp.json", "kiro"],
     ["x/windsurf/mcp_config.json", "windsurf-mcp-config.json", "windsurf"],
     ["Claude/claude_desktop_config.json", "claude-desktop.json", "claude-desktop"],
   ])("recognises %s with the content of %s as %s's", async (path, file, program) => {
