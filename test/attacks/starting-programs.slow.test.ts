@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, realpathSync, statSync, symlinkSync
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openAddress } from "../../packages/cli/src/terminal/open-address.js";
 import { type LoadedConfig, openHub } from "../../packages/client/src/index.js";
 import { OpenedRepository, recorder } from "./recorded-program.js";
 
@@ -190,6 +191,29 @@ describe("a workspace that was approved", () => {
     const { code, stderr } = await place.run(["trust", "--workspace", "--yes"], { cwd: place.home });
     expect(code).not.toBe(0);
     expect(stderr).toContain("home folder");
+  });
+});
+
+describe.runIf(process.platform === "linux")("the program that opens a browser", () => {
+  it("is never the repository's, which would get links that sign in", async () => {
+    using place = new OpenedRepository({ settings: {} });
+    mkdirSync(join(place.cwd, ".git"), { recursive: true });
+    mkdirSync(join(place.cwd, "sub"));
+    const opener = (folder: string) => {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, "xdg-open"), `#!/bin/sh\necho "$1" >> '${folder}/opened'\n`, { mode: 0o755 });
+      return { folder, opened: () => existsSync(join(folder, "opened")) };
+    };
+    const planted = [join(place.cwd, "node_modules", ".bin"), join(place.cwd, "sub", "bin")].map(opener);
+    const own = opener(join(place.base, "own"));
+    const PATH = [...planted.map(({ folder }) => folder), "bin", "", own.folder, "/usr/bin", "/bin"].join(":");
+    const options = {
+      ...{ env: { PATH }, cwd: join(place.cwd, "sub"), userHome: place.home },
+      signal: AbortSignal.timeout(60_000),
+    };
+    expect(await openAddress(new URL("http://127.0.0.1:1/#code=x"), options)).toBe(true);
+    expect(planted.map(({ opened }) => opened())).toEqual([false, false]);
+    expect(own.opened()).toBe(true);
   });
 });
 

@@ -23,8 +23,9 @@ export function openSettings(world: ConsoleWorld): WatchingPart<"settings" | "se
           throw new TrunklineError("NOT_FOUND", "This is not a file of the configuration.");
         }
         // Not the workspace's: each variable that is read there would tell its clients apart.
-        const { env } = world.context;
-        return { opened: hasDisplay(env) && (await openFile(path, { env, signal })) };
+        const { env, userHome } = world.context;
+        const { cwd } = app.context;
+        return { opened: hasDisplay(env) && (await openFile(path, { env, cwd, userHome, signal })) };
       },
       "settings/revoke": async ({ workspace, id }) => {
         const { app } = world.workspace(workspace);

@@ -2,6 +2,10 @@
 import { spawn } from "node:child_process";
 import { isAbsolute } from "node:path";
 import { sleep } from "@trunkline/core";
+import type { CommandContext } from "./context.js";
+
+/** The folders tell which programs on the PATH are the user's own. */
+type OpenOptions = Pick<CommandContext, "env" | "cwd" | "userHome" | "signal">;
 
 /** An opener that fails does so quickly; one still running after this time has become, or started, the browser. */
 const FAILS_WITHIN_MS = 2000;
@@ -15,20 +19,15 @@ function openerOf(platform: NodeJS.Platform): readonly [command: string, ...args
 }
 
 /** Opens an http or https URL. Returns false if the system has no opener, or if the opener failed. */
-export async function openAddress(
-  address: URL,
-  { env, signal }: { env: Readonly<NodeJS.ProcessEnv>; signal: AbortSignal },
-): Promise<boolean> {
+export async function openAddress(address: URL, options: OpenOptions): Promise<boolean> {
   if (address.protocol !== "https:" && address.protocol !== "http:") return false;
   const [command, ...args] = openerOf(process.platform);
-  return await open(command, [...args, address.href], { env, signal });
+  return await open(command, [...args, address.href], options);
 }
 
-async function open(
-  command: string,
-  args: readonly string[],
-  { env, signal }: { env: Readonly<NodeJS.ProcessEnv>; signal: AbortSignal },
-): Promise<boolean> {
+async function open(command: string, args: readonly string[], options: OpenOptions): Promise<boolean> {
+  const { signal } = options;
+  const env = await withoutProjectPrograms(options);
   // Detached, with none of our streams: the browser outlives this command and must not write over a prompt.
   const opener = spawn(command, args, { env, stdio: "ignore", detached: true, windowsHide: true });
   opener.unref();
@@ -48,6 +47,18 @@ async function open(
   }
 }
 
+/** A project may have put its folder on the PATH. Its `xdg-open` would get links that sign in. */
+async function withoutProjectPrograms({ env, cwd, userHome }: OpenOptions): Promise<NodeJS.ProcessEnv> {
+  const [{ foldersUpward, foreignFolders }, { withoutForeignPrograms }] = await Promise.all([
+    import("@trunkline/client/config"),
+    import("@trunkline/client/internal"),
+  ]);
+  const repository = (await foldersUpward(cwd)).at(-1) ?? cwd;
+  const foreign = await foreignFolders([cwd, repository], userHome);
+  const variables = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  return withoutForeignPrograms(Object.fromEntries(variables), foreign);
+}
+
 /** Whether a browser opened from here would be visible: not over SSH, and on Linux not without a display. */
 export function hasDisplay(env: Readonly<NodeJS.ProcessEnv>): boolean {
   if (env.SSH_CONNECTION !== undefined || env.SSH_TTY !== undefined) return false;
@@ -59,10 +70,7 @@ export function hasDisplay(env: Readonly<NodeJS.ProcessEnv>): boolean {
  * Opens a file of the user with the system's default program for it. Returns false if the system has no opener, or if
  * the opener failed. A `page` is opened by the browser.
  */
-export async function openFile(
-  path: string,
-  options: { env: Readonly<NodeJS.ProcessEnv>; signal: AbortSignal; as?: "page" },
-): Promise<boolean> {
+export async function openFile(path: string, options: OpenOptions & { as?: "page" }): Promise<boolean> {
   if (!isAbsolute(path)) return false;
   // On macOS, -t opens it as text: a file must not be run because of its name.
   const asText = process.platform === "darwin" && options.as !== "page" ? ["-t"] : [];

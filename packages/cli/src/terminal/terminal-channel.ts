@@ -203,7 +203,7 @@ class Terminal {
     const word = await askWord(prompt, "Open it in the browser, or by hand?", words);
     switch (word) {
       case "open":
-        if (!(await openAddress(address, { env: this.#context.env, signal: asked.signal }))) {
+        if (!(await openAddress(address, { ...this.#context, signal: asked.signal }))) {
           prompt.say("Could not open a browser. Open this URL by hand:");
           this.#context.io.stderr.write(`  ${printable(address.href)}\n`);
         }

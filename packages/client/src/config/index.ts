@@ -53,4 +53,5 @@ export type { ClientSurface, SurfaceSettings } from "./surface-settings.js";
 export { approvalsIn, TrustStore, type TrustSubject } from "./trusted-files.js";
 export { readUserSettings } from "./user-settings.js";
 export { type ConfigWatch, watchConfig } from "./watch.js";
+export { foreignFolders } from "./workspace-reach.js";
 export { type ServerEntry, secretsInEntry, toDialect } from "./written-entry.js";

@@ -46,8 +46,9 @@ const LINK_MS = 2 * 60_000;
  * Opens the link. Other users of this machine can see the arguments of programs. On Linux the console does not serve them;
  * elsewhere it cannot tell, so the browser gets a file of our own that leads to the link.
  */
-async function openLink({ env, signal, home }: CommandContext, link: string): Promise<boolean> {
-  if (process.platform === "linux") return await openAddress(new URL(link), { env, signal });
+async function openLink(context: CommandContext, link: string): Promise<boolean> {
+  if (process.platform === "linux") return await openAddress(new URL(link), context);
+  const { home } = context;
   const folder = join(home, "run");
   makeFolder(home, 0o700);
   makeFolder(folder, 0o700);
@@ -56,7 +57,7 @@ async function openLink({ env, signal, home }: CommandContext, link: string): Pr
   const page = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=${link}"><title>Trunkline</title>`;
   writeFileSync(file, page, { mode: 0o600, flag: "wx" });
   setTimeout(() => rmSync(file, { force: true }), LINK_MS).unref();
-  return await openFile(file, { env, signal, as: "page" });
+  return await openFile(file, { ...context, as: "page" });
 }
 
 /** Serves the console from this process until Ctrl-C, for people who do without the broker. */
