@@ -217,6 +217,22 @@ describe.runIf(process.platform === "linux")("the program that opens a browser",
   });
 });
 
+describe.skipIf(process.platform === "win32")("the npm that downloads a model", () => {
+  it("is never the repository's", async () => {
+    using place = new OpenedRepository({ settings: {} });
+    mkdirSync(join(place.cwd, ".git"), { recursive: true });
+    const npm = (folder: string) => {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, "npm"), `#!/bin/sh\necho ran >> '${folder}/ran'\nexit 1\n`, { mode: 0o755 });
+      return { folder, ran: () => existsSync(join(folder, "ran")) };
+    };
+    const [planted, own] = [npm(join(place.cwd, "node_modules", ".bin")), npm(join(place.base, "own-npm"))];
+    const env = { PATH: [planted.folder, own.folder, "/usr/bin", "/bin"].join(":") };
+    await place.run(["models", "pull"], { env });
+    expect([planted.ran(), own.ran()]).toEqual([false, true]);
+  });
+});
+
 describe("a hub opened by a program", () => {
   const definition = { name: "x", type: "stdio", scope: "user", dialect: "mcpServers", file: "x.json" } as const;
   const settings = { trusted: true, lazy: false, disabled: false, connectTimeoutMs: 10_000, callTimeoutMs: 10_000 };

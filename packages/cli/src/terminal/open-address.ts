@@ -2,10 +2,9 @@
 import { spawn } from "node:child_process";
 import { isAbsolute } from "node:path";
 import { sleep } from "@trunkline/core";
-import type { CommandContext } from "./context.js";
+import { type ProgramPlaces, withoutProjectPrograms } from "./own-programs.js";
 
-/** The folders tell which programs on the PATH are the user's own. */
-type OpenOptions = Pick<CommandContext, "env" | "cwd" | "userHome" | "signal">;
+type OpenOptions = ProgramPlaces & { readonly signal: AbortSignal };
 
 /** An opener that fails does so quickly; one still running after this time has become, or started, the browser. */
 const FAILS_WITHIN_MS = 2000;
@@ -27,6 +26,7 @@ export async function openAddress(address: URL, options: OpenOptions): Promise<b
 
 async function open(command: string, args: readonly string[], options: OpenOptions): Promise<boolean> {
   const { signal } = options;
+  // A project's `xdg-open` would get links that sign in.
   const env = await withoutProjectPrograms(options);
   // Detached, with none of our streams: the browser outlives this command and must not write over a prompt.
   const opener = spawn(command, args, { env, stdio: "ignore", detached: true, windowsHide: true });
@@ -45,18 +45,6 @@ async function open(command: string, args: readonly string[], options: OpenOptio
   } finally {
     settled.abort();
   }
-}
-
-/** A project may have put its folder on the PATH. Its `xdg-open` would get links that sign in. */
-async function withoutProjectPrograms({ env, cwd, userHome }: OpenOptions): Promise<NodeJS.ProcessEnv> {
-  const [{ foldersUpward, foreignFolders }, { withoutForeignPrograms }] = await Promise.all([
-    import("@trunkline/client/config"),
-    import("@trunkline/client/internal"),
-  ]);
-  const repository = (await foldersUpward(cwd)).at(-1) ?? cwd;
-  const foreign = await foreignFolders([cwd, repository], userHome);
-  const variables = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
-  return withoutForeignPrograms(Object.fromEntries(variables), foreign);
 }
 
 /** Whether a browser opened from here would be visible: not over SSH, and on Linux not without a display. */

@@ -11,14 +11,14 @@ import { packagesFolder, RUNTIME } from "./find-runtime.js";
  * for graphics cards, does not run.
  */
 export async function installRuntime(options: Omit<PullOptions, "model">): Promise<void> {
-  const { home, npmCommand, onProgress, signal } = options;
+  const { home, npmCommand, npmEnv, onProgress, signal } = options;
   const folder = packagesFolder(home);
   const packageSpec = `${RUNTIME.name}@${RUNTIME.version}`;
   // Without a manifest here npm would install into the nearest parent folder that has one.
   const manifest = { name: "trunkline-packages", private: true };
   await writeFileAtomically(join(folder, "package.json"), `${JSON.stringify(manifest)}\n`);
   onProgress?.({ phase: "fetching", packageSpec });
-  await installPackage(packageSpec, { cwd: folder, command: npmCommand, signal });
+  await installPackage(packageSpec, { cwd: folder, command: npmCommand, env: npmEnv, signal });
   await removeOtherPlatforms(folder);
 }
 

@@ -7,6 +7,8 @@ interface NpmOptions {
   cwd: string;
   /** The program and its leading arguments. Default: the npm installed with Node. */
   command?: readonly string[] | undefined;
+  /** Its environment. Default: that of this process. */
+  env?: Readonly<Record<string, string>> | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -41,12 +43,13 @@ export async function installPackage(packageSpec: string, options: NpmOptions): 
 }
 
 async function runNpm(args: readonly string[], packageSpec: string, options: NpmOptions): Promise<void> {
-  const { cwd, signal, command = npmCommand() } = options;
+  const { cwd, env, signal, command = npmCommand() } = options;
   const [program = "npm", ...before] = command;
   signal?.throwIfAborted();
   const child = spawn(program, [...before, ...args, "--ignore-scripts", "--json"], {
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
+    ...(env === undefined ? {} : { env }),
     ...(signal === undefined ? {} : { signal }),
   });
   let output = "";

