@@ -340,6 +340,17 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(existsSync(join(place.cwd, ".mcp.json"))).toBe(false);
   });
 
+  it("with --project never writes to the user's own file, even outside a repository", async () => {
+    using place = new Place();
+    const cwd = join(place.home, "work", "notes");
+    mkdirSync(cwd, { recursive: true });
+    mkdirSync(join(place.home, ".cursor"));
+    writeFileSync(join(place.home, ".cursor", "mcp.json"), "{}");
+    expect((await place.run(["install", "cursor", "--project", "--yes"], { cwd })).code).toBe(0);
+    expect(readFileSync(join(place.home, ".cursor", "mcp.json"), "utf8")).toBe("{}");
+    expect(existsSync(join(cwd, ".cursor", "mcp.json"))).toBe(true);
+  });
+
   it("writes the short command if this installation is on a PATH that the program sees", async () => {
     using place = new Place();
     mkdirSync(join(place.base, "bin"));

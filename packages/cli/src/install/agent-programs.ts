@@ -154,8 +154,11 @@ export async function isPresent(program: AgentProgram, place: ImportPlace): Prom
   return (await exists(file)) || (dirname(file) !== place.userHome && (await exists(dirname(file))));
 }
 
-/** Returns the program's project file: an existing one in this folder or above, or else one in the project's root. */
-export async function projectFile(program: AgentProgram, cwd: string): Promise<string> {
+/**
+ * Returns the program's project file: an existing one in this folder or above, or else one in the project's root. The
+ * file in the user's home folder is the user's own.
+ */
+export async function projectFile(program: AgentProgram, cwd: string, userHome: string): Promise<string> {
   const [relative] = importSource(program.id).projectFiles;
   if (relative === undefined) {
     throw new TrunklineError("USAGE", `${program.title} has no project configuration.`, {
@@ -163,7 +166,7 @@ export async function projectFile(program: AgentProgram, cwd: string): Promise<s
     });
   }
   let root = cwd;
-  for (let folder = cwd; ; folder = dirname(folder)) {
+  for (let folder = cwd; folder === cwd || !isWithin(userHome, folder); folder = dirname(folder)) {
     const file = join(folder, relative);
     if (await exists(file)) return await insideProject(file, folder);
     if (await exists(join(folder, ".git"))) {
