@@ -31,6 +31,7 @@ const SECRET_NAMES = new Set([
   "secring.gpg",
   "google_compute_engine",
   "application_default_credentials.json",
+  "oauth_creds.json",
   // Folders of keys and credentials.
   ".aws",
   ".azure",
@@ -59,6 +60,7 @@ const SECRET_PATHS = [
   ".terraform.d/credentials.tfrc.json",
   ".config/gcloud",
   ".config/gh",
+  ".config/containers/auth.json",
   ".config/hub",
   ".config/op",
   ".local/share/keyrings",
@@ -99,6 +101,8 @@ const SECRET_PATTERNS = [
   /^ssh_host_.*_key$/,
   /\.(?:key|pem|p12|pfx|pkcs12|p8|ppk|jks|keystore|kdbx|keychain|keychain-db)$/,
   /^\..+_history$/,
+  // Terraform writes passwords and keys into its state as they are; terraform.tfstate.backup and .1700000000.backup too.
+  /\.tfstate(?:\.\d+)?$/,
 ];
 
 /** Examples are written to be shared. */

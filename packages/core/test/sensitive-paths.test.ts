@@ -35,6 +35,11 @@ test.each([
   "Library/Application Support/Google/Chrome/Default/Login Data",
   "Library/Keychains/login.keychain-db",
   ".bash_history",
+  "infra/terraform.tfstate",
+  "terraform.tfstate.backup",
+  "terraform.tfstate.1700000000.backup",
+  ".gemini/oauth_creds.json",
+  ".config/containers/auth.json",
 ])("%s is sensitive to read", (path) => {
   expect(isSensitiveToRead(path)).toBe(true);
   expect(isSensitiveOnTheWay(path)).toBe(true);
@@ -47,6 +52,8 @@ test.each([
   ".env.local.template",
   "example.env",
   "src/env.ts",
+  "internal/tfstate.go",
+  "docs/tfstate.md",
   "vite-env.d.ts",
   "id_rsa.pub",
   "id_rsa_test.go",
