@@ -31,6 +31,7 @@ import { fieldDiagnostic } from "./field-reader.js";
 import { type InputPrompt, Inputs } from "./inputs.js";
 import type { Diagnostic, LoadedConfig, ServerDefinition } from "./loaded-config.js";
 import type { ConfigMemory } from "./memory.js";
+import { openToOthers } from "./open-to-others.js";
 import { type ReadSource, readSource, withProjectValues } from "./read-source.js";
 import { adviceOnRelativeWords } from "./relative-words.js";
 import { secretsAmong } from "./secrets.js";
@@ -113,7 +114,13 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     granted: await grantsOf(files, options),
   };
   const servers: ServerDefinition[] = [];
-  const diagnostics: Diagnostic[] = [...linked, ...files.flatMap((file) => file.diagnostics), ...merged.diagnostics];
+  const ofUser = files.filter(({ config }) => config.scope === "user" && config.exists);
+  const diagnostics: Diagnostic[] = [
+    ...linked,
+    ...(await openToOthers(ofUser.map(({ config }) => config.path))),
+    ...files.flatMap((file) => file.diagnostics),
+    ...merged.diagnostics,
+  ];
   const secrets = new Set<string>();
   // In sequence, because a user can answer only one question at a time.
   for (const { entry, file } of merged.entries) {
