@@ -76,7 +76,7 @@ describe.skipIf(browserPath === undefined)("the Graph page", () => {
 
     await page.getByRole("searchbox").fill("ient");
     await page.keyboard.press("Enter");
-    await page.getByRole("alert").getByText('has no document "ient"').waitFor();
+    await page.getByRole("alert").getByText('has no document or symbol "ient"').waitFor();
     await page.getByRole("listbox", { name: "Where to start" }).getByText("Client", { exact: true }).click();
     await page.getByText("Around Client").waitFor();
     expect(stage.faults).toEqual([]);

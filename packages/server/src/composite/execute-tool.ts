@@ -293,7 +293,8 @@ function answerOf({ operations, continueOnError }: Batch, { outcomes, used, undo
   const failed = outcomes.filter(({ error }) => error !== undefined).length;
   const succeeded = undone === undefined ? outcomes.length - failed : 0;
   const problems = undone?.problems ?? [];
-  const counts = { totalOps: operations.length, succeeded, failed };
+  const notRun = operations.length - outcomes.length;
+  const counts = { totalOps: operations.length, succeeded, failed, ...(notRun === 0 ? {} : { notRun }) };
   const frame: Answer["frame"] = (values, notes) => ({
     results: outcomes.map((outcome, index) => {
       const op = operations[index]?.op ?? "";

@@ -62,18 +62,30 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
     },
     // A hash alone is enough to search.
     prepare: (params) => (params.hash === undefined ? params : { query: "", ...params }),
-    run: async ({ calls, params, context }) =>
-      params.hash === undefined
-        ? await calls.run("search", params, { context })
-        : await searchHandles(calls, params as Parameters<typeof searchHandles>[1], context),
+    run: async (call) => {
+      const { calls, params, context } = call;
+      if (params.hash !== undefined) {
+        return await searchHandles(calls, params as Parameters<typeof searchHandles>[1], context);
+      }
+      if (String(params.query).trim() === "") {
+        throw new TrunklineError("INVALID_ARGUMENT", "query is empty.", {
+          hint: "Say what to look for. list shows documents without a query.",
+          data: { parameter: "query" },
+        });
+      }
+      return await explained(call, await calls.run("search", params, { context }));
+    },
   },
   grep: {
     params: { hash: handles("Only this content: the hash of a document or of a stored result.") },
-    run: async ({ calls, params, context }) =>
-      params.hash === undefined && params.documents === undefined
-        ? await calls.run("grep", params, { context })
-        : await grepDocuments(calls, params as Parameters<typeof grepDocuments>[1], context),
+    run: async (call) => {
+      const { calls, params, context } = call;
+      return params.hash === undefined && params.documents === undefined
+        ? await explained(call, await calls.run("grep", params, { context }))
+        : await grepDocuments(calls, params as Parameters<typeof grepDocuments>[1], context);
+    },
   },
+  list: { run: async (call) => await explained(call, await call.calls.run("list", call.params, call)) },
   get: {
     params: {
       documents: param.of<readonly DocumentRef[]>({
@@ -103,7 +115,14 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
       return tokens ? { ...result, tokens: (await report?.()) ?? {} } : result;
     },
   },
-  add: { prepare: namedContent },
+  add: {
+    prepare: namedContent,
+    run: async (call) => {
+      const result = await call.calls.run("add", call.params, call);
+      const hasNone = result.files === 0 && result.skipped === 0;
+      return hasNone ? { ...result, notice: "Nothing was added: no file there matches." } : result;
+    },
+  },
   start: { run: async ({ calls, params, context }) => await calls.start(params, context) },
   stop: { run: async ({ calls, context, client }) => await calls.stop(client, context) },
   watch: {
@@ -113,6 +132,23 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
   },
   restore: { run: restoreWithPermission },
 };
+
+type StoreResult = Awaited<ReturnType<StoreCalls["run"]>>;
+
+/** Adds why nothing was found, if that has nothing to do with what was looked for. */
+async function explained({ calls, params, context }: StoreCall, result: StoreResult): Promise<StoreResult> {
+  const isEmpty = result.total === 0 || (Array.isArray(result.files) && result.files.length === 0);
+  if (!isEmpty || result.notice !== undefined) return result;
+  const count = async (pattern?: unknown) =>
+    (await calls.run("list", { pattern, limit: 1, collection: params.collection }, { context })).total;
+  if ((await count()) === 0) {
+    const where = typeof params.collection === "string" ? `The collection "${params.collection}"` : "The store";
+    return { ...result, notice: `${where} has no documents. add {"path": "…"} adds a file or folder.` };
+  }
+  const globs = Array.isArray(params.include) ? params.include : [];
+  for (const glob of globs) if ((await count(glob)) !== 0) return result;
+  return globs.length === 0 ? result : { ...result, notice: `No document matches ${globs.join(" or ")}.` };
+}
 
 /** Returns the operations of this kind, in table order. */
 export function storeOperations(kind: OperationKind, options: StoreOperationsOptions): Operation[] {

@@ -31,6 +31,7 @@ describe("a batch", () => {
       totalOps: 3,
       succeeded: 1,
       failed: 1,
+      notRun: 1,
     });
     expect((await document("stop-2")).error.code).toBe("NOT_FOUND");
   });

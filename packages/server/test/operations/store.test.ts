@@ -116,6 +116,44 @@ describe("store operations", () => {
     });
   });
 
+  it("that find nothing say so if no document could have matched", async () => {
+    expect(await bench.run("grep", { pattern: "retry", include: ["*.nope", "x/**"] })).toMatchObject({
+      total: 0,
+      notice: "No document matches *.nope or x/**.",
+    });
+    expect(await bench.run("grep", { pattern: "no such text", include: ["*.md"] })).not.toHaveProperty("notice");
+    await using empty = await openBench();
+    const notice = expect.stringContaining('The store has no documents. add {"path"');
+    expect(await empty.run("grep", { pattern: "x" })).toMatchObject({ total: 0, notice });
+    expect(await empty.run("grep", { pattern: "x", files_with_matches: true })).toMatchObject({ files: [], notice });
+    expect(await empty.run("list", {})).toMatchObject({ total: 0, notice });
+    expect(await empty.run("add", { path: empty.workspace, include: ["*.nope"] })).toMatchObject({
+      files: 0,
+      notice: "Nothing was added: no file there matches.",
+    });
+  });
+
+  it("search needs a query that is not empty", async () => {
+    await expect(bench.run("search", { query: " " })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      hint: expect.stringContaining("list"),
+    });
+  });
+
+  it("search and list take include as the glob that it is for grep", async () => {
+    const found = (await bench.run("search", { query: "retry", include: "*.md" })) as { total: number };
+    expect(found.total).toBe(1);
+    expect(await bench.run("list", { include: "minutes.*" })).toMatchObject({ total: 1 });
+  });
+
+  it("graph says that neither a document nor a symbol has the name", async () => {
+    await expect(bench.run("graph", { name: "nowhere" })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+      message: 'The store has no document or symbol "nowhere".',
+      hint: expect.stringContaining("grep"),
+    });
+  });
+
   it("search finds stored results only if their collection is named", async () => {
     await bench.run("add", { content: "a zebra crossing", name: "zebra.txt", collection: "results" });
     const found = async (more: object) => [

@@ -7,12 +7,13 @@ import {
   fileKey,
   type GraphEdge,
   graphWay,
+  nothingNamed,
   type ParsedKey,
   parseKey,
   toMermaid,
   versionKey,
 } from "@trunkline/store/parts";
-import { type DocumentRow, documentsNamed, oneDocument, severalDocuments } from "../contents/named-documents.js";
+import { type DocumentRow, documentsNamed, severalDocuments } from "../contents/named-documents.js";
 import { findContent, hexOf, resolveContent } from "../contents/pg-contents.js";
 import { collectionId, requireCollection } from "../contents/pg-filters.js";
 import type { Sql } from "../database/sql.js";
@@ -125,8 +126,7 @@ async function originByName(sql: Sql, name: string, { collection, absolute }: Re
   );
   const symbols = rows.filter(({ key }) => last === name || (parseKey(key)?.qualifiedName ?? "").endsWith(name));
   const [only, ...others] = symbols;
-  // Throws if there is no such document.
-  if (only === undefined) return await originOfDocument(sql, await oneDocument(sql, name, { collection, absolute }));
+  if (only === undefined) throw nothingNamed(name);
   if (others.length === 0) return only;
   const matches = symbols.slice(0, 20).map(({ key }) => key);
   throw new TrunklineError("AMBIGUOUS", `"${name}" is defined ${symbols.length} times: ${matches.join(", ")}.`, {

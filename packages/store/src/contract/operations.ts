@@ -153,7 +153,10 @@ export const OPERATIONS = {
       paths_only: pathsOnly,
       line_numbers: flag("Number the lines of snippets."),
       context: count("Lines to show around the match in a snippet.", { default: 0, cli: { value: "lines" } }),
-      path_pattern: text("Only paths that match this glob.", { aliases: ["glob", "pattern"], cli: { value: "glob" } }),
+      path_pattern: text("Only paths that match this glob.", {
+        aliases: ["glob", "pattern", "include"],
+        cli: { value: "glob" },
+      }),
       extension,
       cursor,
       explain: flag("Explain each score."),
@@ -257,7 +260,7 @@ export const OPERATIONS = {
       type: choice("Only this type of content.", ["text", "binary"]),
       extension,
       pattern: text("Only paths that match this glob.", {
-        aliases: ["path_pattern", "glob", "name"],
+        aliases: ["path_pattern", "glob", "name", "include"],
         cli: { argument: "[pattern]", about: "a glob in quotes, such as '*.md' or 'src/**'" },
       }),
       paths_only: pathsOnly,
@@ -351,7 +354,7 @@ export const OPERATIONS = {
 
   diff: returning<DiffResult>()({
     kind: "read",
-    summary: "What changed between two snapshots, or in one document.",
+    summary: "Compare two snapshots, or one document in them.",
     params: {
       from: text("The older snapshot: its id or label.", {
         required: true,

@@ -41,3 +41,10 @@ function relationOf(text: string): Relation {
     hint: `Relations: ${RELATIONS.join(", ")}.`,
   });
 }
+
+/** Builds the error for a name that neither a document nor a symbol has. */
+export function nothingNamed(name: string): TrunklineError {
+  return new TrunklineError("NOT_FOUND", `The store has no document or symbol "${name}".`, {
+    hint: "`grep` finds it in texts, `search` finds similar names.",
+  });
+}

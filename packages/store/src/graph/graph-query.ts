@@ -5,13 +5,13 @@ import { findContent, hexOf, resolveContent } from "../engine/sqlite/contents.js
 import type { Db } from "../engine/sqlite/database.js";
 import { collectionId, type DocumentRow } from "../engine/sqlite/documents.js";
 import { requireCollection } from "../engine/sqlite/filters.js";
-import { documentsNamed, oneDocument, severalDocuments } from "../engine/sqlite/find-document.js";
+import { documentsNamed, severalDocuments } from "../engine/sqlite/find-document.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { filesWith, nameTerm, touchesTerm } from "./file-terms.js";
 import { GraphFiles } from "./graph-files.js";
 import { graphPending } from "./graph-indexer.js";
-import { DEFAULT_NODES, graphWay } from "./graph-params.js";
+import { DEFAULT_NODES, graphWay, nothingNamed } from "./graph-params.js";
 import {
   contentKey,
   fileKey,
@@ -131,8 +131,7 @@ function originByName(env: GraphDatabases, name: string, { collection, absolute 
   );
   const [only, ...others] = symbols;
   if (only === undefined) {
-    // Throws if there is no such document.
-    return originOfDocument(env, oneDocument(env.truth, name, { collection, absolute }));
+    throw nothingNamed(name);
   }
   if (others.length === 0) return only;
   const matches = symbols.slice(0, 20).map(({ key }) => key);
