@@ -21,7 +21,14 @@ import { Prompts } from "./prompts/prompts.js";
 import { Resources } from "./resources/resources.js";
 import { ServiceEvents } from "./service-events.js";
 import { type AutoList, AutoSurface, LIST_TTL_MS, type SurfacePreview } from "./surface/auto-surface.js";
-import { collisionError, DirectSurface, type Listed, type ToolNaming, unknownTool } from "./surface/direct-surface.js";
+import {
+  collisionError,
+  DirectSurface,
+  type Listed,
+  OPERATIONS_HINT,
+  type ToolNaming,
+  unknownTool,
+} from "./surface/direct-surface.js";
 import { autoInstructions, instructionsFor, type SurfaceKind } from "./surface/instructions.js";
 import { ListAccount } from "./surface/list-account.js";
 import { createMeasure } from "./surface/measure-tools.js";
@@ -111,8 +118,6 @@ type Raw = Readonly<Record<string, unknown>>;
 const COMPLETIONS_SINCE = "2025-03-26";
 
 /** The hint for a model that calls an operation as if it were a tool. */
-const OPERATIONS_HINT = 'Use operations and server tools as steps of query: {"steps": [{"op": "…", "params": {…}}]}.';
-
 class TrunklineService implements Service {
   readonly info: ServerInfo;
   readonly #options: ServiceOptions;

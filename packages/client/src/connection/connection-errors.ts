@@ -9,7 +9,7 @@ import {
   systemCodeOf,
   TrunklineError,
 } from "@trunkline/core";
-import { REFUSED_CODES, RpcError } from "@trunkline/protocol";
+import { REFUSED_CODES, RPC_CODES, RpcError } from "@trunkline/protocol";
 import { usesSignIn } from "../auth/server-auth.js";
 import { hintToSignIn } from "../auth/sign-in-errors.js";
 import type { HttpServer, ServerDefinition } from "../config/loaded-config.js";
@@ -262,6 +262,9 @@ const NOT_SENT: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
+const LACKS_ABILITY =
+  "The tool asks for something that this client does not support. The user can run it at a terminal: trunkline call.";
+
 /** What is known about a failed request. */
 interface RequestFailure {
   server: ServerDefinition;
@@ -299,6 +302,7 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
   if (error instanceof RpcError) {
     return new TrunklineError("UPSTREAM", `${what} failed: ${messageOf(error)} (${error.code})`, {
       cause: error,
+      ...(error.code === RPC_CODES.missingCapability ? { hint: LACKS_ABILITY } : {}),
       data: { code: error.code, message: messageOf(error), ...(error.data === undefined ? {} : { data: error.data }) },
     });
   }

@@ -1,3 +1,4 @@
+import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import { describe, expect, it } from "vitest";
 import { requestError } from "../../src/connection/connection-errors.js";
 import { WireClosedError } from "../../src/wire/message-wire.js";
@@ -29,6 +30,12 @@ describe("a request that failed", () => {
       retryable: false,
       hint: expect.stringMatching(/may or may/),
     });
+  });
+
+  it("because the client lacks a capability says what the user can do", () => {
+    const lacking = new RpcError(RPC_CODES.missingCapability, "elicitation is required");
+    expect(requestError(lacking, failure).hint).toContain("trunkline call");
+    expect(requestError(new RpcError(RPC_CODES.invalidParams, "x"), failure).hint).toBeUndefined();
   });
 
   it("is not retryable if the server exited", () => {

@@ -204,7 +204,9 @@ export class DirectSurface {
     }
     const { routes } = await this.#current(hub);
     const near = nearestNames(name, [...this.#options.reserved, ...routes.keys()]);
-    throw unknownTool(name, near.length > 0 ? `Did you mean ${near.join(" or ")}?` : undefined);
+    const { reserved } = this.#options;
+    const hint = [...reserved].includes("query") ? OPERATIONS_HINT : undefined;
+    throw unknownTool(name, near.length > 0 ? `Did you mean ${near.join(" or ")}?` : hint);
   }
 
   async #findTool(hub: Hub, key: ToolKey, signal: AbortSignal): Promise<Operation> {
@@ -327,6 +329,10 @@ export function collisionError(collisions: readonly NameCollision[]): TrunklineE
     { hint: 'Use prefixed names, or exclude tools with "tools" in the server\'s entry.' },
   );
 }
+
+/** Says how to call what is not a tool. */
+export const OPERATIONS_HINT =
+  'Use operations and server tools as steps of query: {"steps": [{"op": "…", "params": {…}}]}.';
 
 /** Builds the protocol error for an unknown tool. */
 export function unknownTool(name: string, hint: string | undefined): RpcError {

@@ -131,6 +131,12 @@ describe("the surface auto", () => {
     expect(textOf(await callTool(under, "docs_lookup"))).toBe("called lookup");
   });
 
+  it("says how to call an operation that was called as a tool", async () => {
+    define("docs", ["lookup"]);
+    await using under = auto(["docs"]);
+    await expect(callTool(under, "search", { query: "x" })).rejects.toThrow(/Unknown tool: search\. .*steps of query/);
+  });
+
   it("lists everything in full for a client that searches tools itself, except output schemas", async () => {
     const long = `Looks up a page. ${"And more. ".repeat(50)}`;
     define("docs", [{ name: "lookup", title: "Look up", description: long, outputSchema: { type: "object" } }]);
