@@ -7,6 +7,7 @@ import type { KnownServer } from "../upstreams/kept-tools.js";
 import type { Upstreams } from "../upstreams/upstreams.js";
 import { briefSignature } from "./brief-signature.js";
 import { define } from "./define.js";
+import { toolCard } from "./tool-cards.js";
 import { type Line, lineOf, type ToolFinder, toolLine } from "./tool-finder.js";
 import { kindOf } from "./upstream-operation.js";
 
@@ -99,6 +100,8 @@ class Describer {
       const live = await this.#brought(server, page.signal);
       return serverCard(live, page);
     }
+    const tool = toolCard(target);
+    if (tool !== undefined) return tool;
     const owner = await this.#ownerOf(target, servers);
     if (owner === undefined) throw this.#unknown(target, servers);
     if (owner.status.state !== "connected")

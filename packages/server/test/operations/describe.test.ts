@@ -175,6 +175,15 @@ const TOOLS = [
   },
 ];
 
+describe("describe {target} of our own tools", () => {
+  it.each(["query", "execute"])("shows what the definition of %s leaves out", async (target) => {
+    await using bench = await openBench();
+    const card = JSON.stringify(await bench.run("describe", { target }));
+    for (const part of ["{{$x.title}}", "$steps[0]", "[0:3]", "for_each", "$hash:"]) expect(card).toContain(part);
+    expect(card.length).toBeLessThan(1_200);
+  });
+});
+
 describe("describe {find}", () => {
   let servers: Parameters<typeof openBench>[0];
 
