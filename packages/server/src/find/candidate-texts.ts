@@ -8,6 +8,8 @@ export interface Candidate {
   /** The name without the server. */
   readonly tool: string;
   readonly description: string;
+  /** What people ask for when they mean it. Weighs little: a tool that says so itself comes first. Never shown. */
+  readonly askedAs?: string | undefined;
   /** JSON Schema of the parameters. */
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -18,9 +20,9 @@ export type Field = "tool" | "server" | "description" | "params";
 const LONGEST_TEXT = 1000;
 const LONGEST_SENTENCE = 300;
 
-export function fieldsOf({ tool, server, description, schema }: Candidate): Record<Field, string> {
+export function fieldsOf({ tool, server, description, askedAs = "", schema }: Candidate): Record<Field, string> {
   const params = paramsOf(schema).map(({ name, hint, values }) => `${name} ${hint} ${values.join(" ")}`);
-  return { tool, server: server ?? "", description, params: params.join(" ") };
+  return { tool, server: server ?? "", description, params: `${askedAs} ${params.join(" ")}`.trim() };
 }
 
 /** How many texts of a candidate are embedded. */

@@ -58,10 +58,10 @@ const NO_MODEL =
 /** The clients that were told longest ago are told again beyond this number. */
 const MOST_TOLD = 1000;
 
-/** What our own operations are asked for as, beyond their summaries. Only searched, never shown. */
+/** What our own operations are asked for as, beyond their summaries. */
 const ASKED_AS: Readonly<Record<string, string>> = {
   add: "Save, remember or keep a note, a fact or a text for later. Index files or a folder of code.",
-  search: "Recall what was saved or remembered: notes, facts, memory.",
+  search: "Recall saved notes.",
   get: "Read a saved note, a file or an earlier version of it.",
   graph: "Who calls a function, where a symbol is used, what depends on a file.",
 };
@@ -189,7 +189,8 @@ export class ToolFinder {
       (operation): Findable => ({
         name: operation.name,
         tool: operation.name,
-        description: `${operation.summary} ${ASKED_AS[operation.name] ?? ""}`.trim(),
+        description: operation.summary,
+        askedAs: ASKED_AS[operation.name],
         schema: operation.schema,
         line: lineOf(operation),
       }),

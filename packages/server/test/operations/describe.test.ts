@@ -212,13 +212,21 @@ describe("describe {find}", () => {
   it.each([
     ["remember a fact for later", "add"],
     ["save a note", "add"],
-    ["recall what I remembered", "search"],
+    ["recall a saved note", "search"],
     ["who calls this function", "graph"],
     ["read an earlier version of a file", "get"],
   ])("finds our own operation for: %s", async (find, expected) => {
     await using bench = await openBench();
     const { operations } = (await bench.run("describe", { find })) as Found;
     expect(operations.slice(0, 2).map(({ name }) => name)).toContain(expected);
+  });
+
+  it("prefers the tool of a server that says it does that", async () => {
+    const file = join(cacheFolder, "memory.json");
+    await writeFile(file, JSON.stringify([{ name: "remember_fact", description: "Remembers a fact." }]));
+    await using bench = await openBench({ servers: [shapes({ name: "mind" }, file)] });
+    const { operations } = (await bench.run("describe", { find: "remember a fact" })) as Found;
+    expect(operations[0]?.name).toBe("mind.remember_fact");
   });
 
   it("says what to do if nothing fits", async () => {
