@@ -151,7 +151,9 @@ class WorkspaceTraffic {
   }
 
   #rowOf({ id, call }: JournalEntry): CallRow {
-    const { atMs, client, operation, durationMs, sizeBytes, outcome, code, request, recording } = call;
+    const { atMs, client, durationMs, sizeBytes, outcome, code, request, recording, asked } = call;
+    // As `trunkline log` shows it.
+    const operation = asked === undefined ? call.operation : `${call.operation} (${asked})`;
     const isRecorded = this.#world.recordings.find(this.key, recording) !== undefined;
     return {
       ...{ id, atMs, client, operation, durationMs, sizeBytes, outcome },

@@ -1,5 +1,8 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { LargeValue, Redactor } from "@trunkline/core";
 import { JsonBytes } from "@trunkline/protocol";
+import { journalFolder } from "@trunkline/server/journal";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CallRecordings, type Recording } from "../../src/console/call-recordings.js";
 import { openTraffic } from "../../src/console/traffic-part.js";
@@ -29,6 +32,26 @@ function kept(recordings: CallRecordings, id: string | undefined): Recording {
   if (recording === undefined) throw new Error("not recorded");
   return recording;
 }
+
+describe("the list of calls", () => {
+  it("names an operation that does not exist as the client did", async () => {
+    await using test = openTestWorld();
+    const { context, storeFolder } = test.app;
+    const folder = journalFolder(context.home, storeFolder);
+    mkdirSync(folder, { recursive: true });
+    const line = {
+      at: "2026-11-15T06:30:00.000Z",
+      client: "editor 1",
+      op: "unknown",
+      ms: 1,
+      bytes: 0,
+      outcome: "error",
+    };
+    writeFileSync(join(folder, "calls-000001.jsonl"), `${JSON.stringify({ ...line, asked: "jira.search" })}\n`);
+    const { calls } = await openTraffic(test.world).handlers.calls({ workspace: WORKSPACE, limit: 5 }, test.request());
+    expect(calls).toMatchObject([{ operation: "unknown (jira.search)", outcome: "error" }]);
+  });
+});
 
 describe("recording calls", () => {
   it("keeps nothing until it is switched on, only for that workspace, and forgets it when switched off", () => {

@@ -7,7 +7,7 @@ export interface CallRow {
   /** When it began, in milliseconds since 1970. */
   readonly atMs: number;
   readonly client: string;
-  /** `search`, or `<server>.<tool>`. */
+  /** `search`, `<server>.<tool>`, or `unknown (<name>)` if there is none with the name that was asked for. */
   readonly operation: string;
   readonly durationMs: number;
   readonly sizeBytes: number;
