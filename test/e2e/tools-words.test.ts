@@ -21,6 +21,15 @@ describe("tools <word>", () => {
     expect([code, namesIn(stdout)?.sort()]).toEqual([0, names]);
   });
 
+  it("does not mention other servers that fail if the word is a server's name", async () => {
+    const lost = { command: "no-such-program" };
+    using place = new Place({ "mcp.json": { mcpServers: { hello: testServer("hello"), lost } } });
+    const stderr = async (...words: string[]) => (await place.run(["tools", ...words, "--mcp", "mcp.json"])).stderr;
+    expect(await stderr("hello")).toBe("");
+    expect(await stderr("repeat")).toContain("lost: ");
+    expect(await stderr("lost")).toContain("lost: ");
+  });
+
   it("says how to search by what a tool does", async () => {
     using place = new Place(config);
     const { code, stderr } = await place.run(["tools", "say", "hello", "--mcp", "mcp.json"]);

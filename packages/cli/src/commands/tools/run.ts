@@ -60,7 +60,9 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
     isWanted: (server) => wanted?.includes(server) ?? true,
     work: () => hub.connect(wanted, context.signal),
   });
-  const failed = reportFailures(context, hub, { wanted, isTyped: typed !== undefined });
+  // Who asks for a server by its name does not ask about the others.
+  const named = hub.status().some(({ name }) => name === pattern) && pattern !== undefined ? [pattern] : wanted;
+  const failed = reportFailures(context, hub, { wanted: named, isTyped: typed !== undefined });
   // If nothing is connected, the name is not the problem.
   if (hub.tools().length === 0 && failed) {
     const states = hub.status().filter(({ name }) => wanted?.includes(name) ?? true);
