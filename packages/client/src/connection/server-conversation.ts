@@ -276,7 +276,8 @@ export class Conversation {
     const owner = owners === "several" ? undefined : owners[0];
     const channels = owner === undefined ? concerned.map(({ channel }) => channel) : [owner.channel];
     const source = typeof logger === "string" ? { logger } : {};
-    for (const channel of channels) channel?.log?.({ server: this.#server, level: String(level), data, ...source });
+    const message = { server: this.#server, level: String(level), data, ...source };
+    for (const channel of channels) this.#tell(() => channel?.log?.(message));
   }
 
   /**
@@ -419,8 +420,19 @@ export class Conversation {
   #report({ call, onProgress }: Round, progress: ToolProgress): void {
     const { deadline, channel, tool } = call;
     deadline.extend();
-    onProgress?.(progress);
-    channel?.progress?.({ server: this.#server, ...(tool === undefined ? {} : { tool }), ...progress });
+    this.#tell(() => onProgress?.(progress));
+    this.#tell(() =>
+      channel?.progress?.({ server: this.#server, ...(tool === undefined ? {} : { tool }), ...progress }),
+    );
+  }
+
+  /** A listener that throws must not stop the reading of messages, and so end the program. */
+  #tell(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.#options.logger.error("a listener of a call failed", { server: this.#server, error: messageOf(error) });
+    }
   }
 
   /**

@@ -128,7 +128,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     await Promise.all(holding.map((member) => member.lists.recheckHeld()));
   }
 
-  /** Accepts a held definition: ask a person first. Without a kind, accepts the tool or prompt with this name. */
+  /** Accepts the held definition of the tool or prompt with this name: ask a person first. */
   async approve(server: string, name: string): Promise<void> {
     this.#requireOpen();
     const member = this.#members.get(server);
@@ -179,13 +179,17 @@ export class Hub implements ToolSource, AsyncDisposable {
     args: Record<string, unknown> = {},
     options: HubCallOptions = {},
   ): Promise<CallResult> {
-    const { server, tool } = typeof name === "string" ? await this.findTool(name, options.signal) : name;
+    const { server, tool } = isPair(name) ? name : await this.findTool(name, options.signal);
     const result = await this.callTool(server, tool, args, options);
     return { ...result, server, tool, text: renderText(result.raw) };
   }
 
   /** Finds the tool with this name, connecting the servers it may belong to. */
   async findTool(name: string, signal?: AbortSignal): Promise<SourcedTool> {
+    // Programs without types pass all sorts of things here.
+    if (typeof name !== "string") {
+      throw new TrunklineError("INVALID_ARGUMENT", "The name of a tool must be a text, or { server, tool }.");
+    }
     return await this.#redacting(() => this.#members.findTool(name, signal));
   }
 
@@ -199,6 +203,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     return await this.#redacting(() => this.#members.resolve(name));
   }
 
+  /** Calls a tool by its server and name. Like {@link call}, but without the text of the result. */
   async callTool(
     server: string,
     tool: string,
@@ -542,4 +547,8 @@ export class Hub implements ToolSource, AsyncDisposable {
   #requireOpen(): void {
     if (this.#closing !== undefined) throw new TrunklineError("CLOSED", "The hub is closed.");
   }
+}
+
+function isPair(name: string | ToolKey): name is ToolKey {
+  return typeof name === "object" && typeof name?.server === "string" && typeof name.tool === "string";
 }

@@ -57,6 +57,15 @@ describe.each(servers)("a task of a %s", (name, define) => {
     expect(progress).toContainEqual({ server: "tasking", tool: "work", progress: 2, total: 3 });
   });
 
+  it("completes although its progress listeners throw", async () => {
+    const fail = () => {
+      throw new Error("a defect in the listener");
+    };
+    const hub = await open({ channel: { progress: fail } });
+    const result = await hub.call("tasking.work", { steps: 3 }, { onProgress: fail });
+    expect(result).toMatchObject({ isError: false, text: "work done in 3 steps" });
+  });
+
   it("is created for an optional tool on request, or if the server decides so", async () => {
     const hub = await open();
     expect((await hub.call("tasking.optional", {}, { task: true })).text).toBe("optional done in 2 steps");

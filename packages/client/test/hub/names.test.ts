@@ -19,3 +19,12 @@ it("keeps one name table until a server is connected, replaced or gone", async (
   await hub.connect();
   expect(hub.names().names("dotted")).toContain("other.hello");
 });
+
+it.each([[undefined], [null], [7], [{}], [{ server: "hello" }]])("rejects %j as the name of a tool", async (name) => {
+  await using hub = await openHub(configOf(stdio("hello")), { lazy: true });
+  // As a program without types would call it.
+  await expect(hub.call(name as never)).rejects.toMatchObject({
+    code: "INVALID_ARGUMENT",
+    message: expect.stringContaining("{ server, tool }"),
+  });
+});
