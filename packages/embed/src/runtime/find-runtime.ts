@@ -2,7 +2,7 @@
 // package if npm installed that, or below the user's folder, where `trunkline models pull` puts it.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { isAbsent, isRecord, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
 
 /** The version that we test with; others are not used. */
@@ -10,7 +10,7 @@ export const RUNTIME = { name: "onnxruntime-node", version: "1.30.0" } as const;
 
 /** Returns the folder for packages installed on request. */
 export function packagesFolder(home: string): string {
-  return join(home, "packages");
+  return resolve(home, "packages");
 }
 
 /** Finds the file to load, in the first of these places that has our version; undefined if none has. */

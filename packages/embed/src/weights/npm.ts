@@ -1,5 +1,6 @@
 // Runs the user's npm, with its registry, proxy and sign-in settings. No shell is involved.
 import { spawn } from "node:child_process";
+import { resolve } from "node:path";
 import { abortError, isRecord, npmCommand, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
 
 interface NpmOptions {
@@ -33,12 +34,12 @@ const MAX_OUTPUT_LENGTH = 1024 * 1024;
 
 /** Downloads the tarball of a package into the folder `cwd`. */
 export async function packPackage(packageSpec: string, options: NpmOptions): Promise<void> {
-  await runNpm(["pack", packageSpec, "--pack-destination", options.cwd], packageSpec, options);
+  await runNpm(["pack", packageSpec, "--pack-destination", resolve(options.cwd)], packageSpec, options);
 }
 
 /** Installs a package and its dependencies into the folder `cwd`, without running their scripts. */
 export async function installPackage(packageSpec: string, options: NpmOptions): Promise<void> {
-  const args = ["install", packageSpec, "--prefix", options.cwd, "--save-exact", "--no-audit", "--no-fund"];
+  const args = ["install", packageSpec, "--prefix", resolve(options.cwd), "--save-exact", "--no-audit", "--no-fund"];
   await runNpm(args, packageSpec, options);
 }
 

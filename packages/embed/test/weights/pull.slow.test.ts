@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { contentIdOf } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
@@ -81,6 +81,13 @@ describe("pulling a model", () => {
     expect(readFileSync(join(outcome.path, "tokenizer.json"), "utf8")).toBe(TOKENIZER);
     expect(place.calls[0]?.slice(0, 2)).toEqual(["pack", "fake@1.0.0"]);
     expect(place.calls[0]).toContain("--ignore-scripts");
+  });
+
+  it("takes a home that is relative to the working directory", async () => {
+    using place = new Place({ files: right });
+    const home = relative(process.cwd(), place.home);
+    expect(await pullFiles(facts, { home, npmCommand: place.npmCommand })).toMatchObject({ pulled: true });
+    expect((await place.pull()).pulled).toBe(false);
   });
 
   it("does nothing when all files exist", async () => {
