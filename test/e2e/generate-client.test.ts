@@ -19,7 +19,7 @@ import { createClient, type ToolInput, type ToolOutput } from "./tools.js";
 
 const hub = await openHub();
 const client = createClient(hub);
-const text: string = await client.everything.echo({ message: "hi" }, { timeoutMs: 1000 });
+const text: string = await client.everything.echo({ message: "hi" }, { timeoutMs: 1000, signal: undefined });
 const input: ToolInput<"everything", "get-sum"> = { a: 1, b: 2 };
 await client.everything["get-sum"](input);
 await client.everything["get-env"]();

@@ -55,7 +55,10 @@ export class Endable implements Ending {
 }
 
 /** The signal of work that may have been given either. */
-export function signalOf(options: { signal?: AbortSignal; ending?: Ending }): AbortSignal | undefined {
+export function signalOf(options: {
+  signal?: AbortSignal | undefined;
+  ending?: Ending | undefined;
+}): AbortSignal | undefined {
   return options.signal ?? options.ending?.signal;
 }
 

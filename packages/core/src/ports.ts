@@ -64,12 +64,12 @@ export interface ToolProgress {
 }
 
 export interface ToolCallOptions {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** The same as `signal`, at less cost, for a program that makes very many calls. */
-  ending?: Ending;
+  ending?: Ending | undefined;
   /** How long the call may take without progress. 0: the default. */
-  timeoutMs?: number;
-  onProgress?: (progress: ToolProgress) => void;
+  timeoutMs?: number | undefined;
+  onProgress?: ((progress: ToolProgress) => void) | undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 // An operation: what a pipeline step refers to. Store operations, the server's own operations and every upstream tool
 // share this interface; the validator, `describe`, the reference page and the command's help are derived from it.
-import type { Ending, LargeValue, ToolProgress } from "@trunkline/core";
+import type { LargeValue, ToolCallOptions, ToolProgress } from "@trunkline/core";
 import type { Exchange } from "./exchange.js";
 
 /** Parameters by name, as received or taken from a reference. */
@@ -31,7 +31,7 @@ export class ExchangeContext implements OperationContext {
 }
 
 /** Ends a call of an upstream tool together with its operation. */
-export function endWith(context: OperationContext, options: { ending?: Ending; signal?: AbortSignal }): void {
+export function endWith(context: OperationContext, options: Pick<ToolCallOptions, "ending" | "signal">): void {
   const { ending } = context.exchange;
   // An operation with its own signal ends when that says so.
   if (ending !== undefined && context instanceof ExchangeContext) options.ending = ending;

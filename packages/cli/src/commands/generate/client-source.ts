@@ -15,9 +15,9 @@ type OutputOf<T> = T extends { output: infer Output } ? Output : never;
 type Optional<T> = Record<never, never> extends T ? [input?: T, options?: CallOptions] : [input: T, options?: CallOptions];
 
 export interface CallOptions {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** How long the call may take without progress. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 /** Calls tools: a hub of \`@trunkline/client\`, or \`hub\` in a script. */

@@ -5,9 +5,15 @@ import { fileURLToPath } from "node:url";
 import { TrunklineError } from "@trunkline/core";
 import { Language, Parser } from "web-tree-sitter";
 import type { GraphLanguage } from "../model/graph-model.js";
-import { type Node, type NodeMemory, nodeMemory, rootOf } from "./syntax-node.js";
+import { type Node, type NodeMemory, nodeMemory, rootOf, type SyntaxTree } from "./syntax-node.js";
 
 export type { Node } from "./syntax-node.js";
+
+/** The parts of the library's parser used here. */
+export interface SourceParser {
+  parse(text: string, oldTree?: null, options?: { progressCallback: () => void }): SyntaxTree | null;
+  reset(): void;
+}
 
 /**
  * The grammar of each language. C uses the C++ grammar: @vscode/tree-sitter-wasm has none for C, and the official C
@@ -47,14 +53,14 @@ export function hasGrammar(language: GraphLanguage): boolean {
 }
 
 /** Returns the parser of a language loaded by {@link loadParser}. */
-export function loadedParser(language: GraphLanguage): Parser {
+export function loadedParser(language: GraphLanguage): SourceParser {
   const parser = loaded.get(GRAMMARS[language] ?? "");
   if (parser !== undefined) return parser;
   throw new TrunklineError("INTERNAL", `The parser for ${language} was used before it was loaded.`);
 }
 
 /** Loads a language, so {@link parseSource} can be synchronous. */
-export async function loadParser(language: GraphLanguage): Promise<Parser> {
+export async function loadParser(language: GraphLanguage): Promise<SourceParser> {
   const grammar = GRAMMARS[language];
   if (grammar === undefined) throw new TrunklineError("INVALID_ARGUMENT", `There is no grammar for ${language}.`);
   let loading = grammars.get(grammar);
@@ -96,7 +102,7 @@ async function load(grammar: string): Promise<Parser> {
  * Returns undefined if parsing exceeded `deadline` (in `performance.now()` milliseconds).
  */
 export function parseSource<T>(
-  parser: Parser,
+  parser: SourceParser,
   source: { readonly text: string; readonly deadline: number },
   read: (root: Node) => T,
 ): T | undefined {

@@ -1,15 +1,24 @@
 // Syntax tree nodes, read directly from the parser's memory. The library makes five calls to write a node before each
 // query and as many to read one back, and searches lists for names. With thousands of nodes per file, that took a good
 // part of the time. The layout is that of web-tree-sitter's own `Node`, whose version is pinned; a test compares the
-// two node by node.
-import type { Language, Node as LibraryNode, Tree } from "web-tree-sitter";
+// two node by node. The types are written out here, because those of the library do not compile without more packages,
+// and the types of a store lead to these.
+
+interface Position {
+  row: number;
+  column: number;
+}
 
 /** The parts of a node that language rules use. The library's own nodes have all of them too. */
-export interface Node
-  extends Pick<
-    LibraryNode,
-    "id" | "startIndex" | "endIndex" | "startPosition" | "endPosition" | "type" | "isNamed" | "hasError"
-  > {
+export interface Node {
+  id: number;
+  startIndex: number;
+  endIndex: number;
+  readonly startPosition: Position;
+  readonly endPosition: Position;
+  readonly type: string;
+  readonly isNamed: boolean;
+  readonly hasError: boolean;
   readonly children: Node[];
   readonly namedChildren: Node[];
   readonly namedChildCount: number;
@@ -100,9 +109,21 @@ interface Names {
   readonly symbols: WeakMap<readonly string[], Int32Array>;
 }
 
-const known = new WeakMap<Language, Names>();
+/** The parts of the library's tree used here. */
+export interface SyntaxTree {
+  readonly rootNode: Node;
+  readonly language: Grammar;
+  delete(): void;
+}
 
-function namesOf(language: Language): Names {
+interface Grammar {
+  readonly types: readonly string[];
+  readonly fields: readonly (string | null)[];
+}
+
+const known = new WeakMap<Grammar, Names>();
+
+function namesOf(language: Grammar): Names {
   let names = known.get(language);
   if (names === undefined) {
     const fields = new Map<string, number>();
@@ -125,7 +146,7 @@ function symbolsOf(names: Names, types: readonly string[]): Int32Array {
 }
 
 /** Returns the root of a tree. No node can be used after the tree is deleted. */
-export function rootOf(tree: Tree, { memory, transfer }: NodeMemory): Node {
+export function rootOf(tree: SyntaxTree, { memory, transfer }: NodeMemory): Node {
   // The library keeps the tree's address there.
   const address = (tree as unknown as { readonly 0: number })[0];
   memory._ts_tree_root_node_wasm(address);
