@@ -46,6 +46,7 @@ import type {
   VerifyResult,
   WatchParams,
 } from "./contract/index.js";
+import { requireParams } from "./contract/require-params.js";
 import type { GuardedPaths } from "./engine/files/guard.js";
 import { storedCollection, type Viewer, viewerOf } from "./engine/sqlite/visibility.js";
 import type { RpcOptions } from "./engine/threads/rpc.js";
@@ -136,6 +137,7 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
     return await this.#engine.pool.reader.content({ id: parseContentId(id), start, end }, rpc(options));
   }
 
+  /** Whether the store has this content. */
   async has(id: ContentId, options: StoreCallOptions = {}): Promise<boolean> {
     return await this.#engine.pool.reader.has({ id: parseContentId(id) }, rpc(options));
   }
@@ -145,7 +147,9 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
     return await this.#engine.pool.reader.resolve({ prefix }, rpc(options));
   }
 
+  /** Adds a file, a folder or inline content. A file whose content is already stored adds a document, not the bytes. */
   async add(params: AddParams, options: StoreCallOptions = {}): Promise<AddResult> {
+    requireParams("add", params);
     this.#mayWrite();
     const { path, paths, content, ...rest } = params;
     const given = [path, paths, content].filter((value) => value !== undefined).length;
@@ -164,11 +168,15 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
     return await this.#engine.pool.mover.add(resolved, unrestricted(options));
   }
 
+  /** Lists documents, filtered and sorted. */
   async list(params: ListParams = {}, options: StoreCallOptions = {}): Promise<ListResult> {
+    requireParams("list", params);
     return await this.#engine.pool.reader.list(this.#filters(params, options), rpc(options));
   }
 
+  /** Returns one document: its fields, its versions and, with `includeContent`, all or part of its content. */
   async get(params: GetParams, options: StoreCallOptions = {}): Promise<GetResult> {
+    requireParams("get", params);
     const { limits } = options;
     const absolute = this.#absolute(params.path);
     const { outputPath } = params;
@@ -178,15 +186,18 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
 
   /** Returns what is in the graph so far. {@link indexed} waits until it is complete. */
   async graph(params: GraphParams, options: StoreCallOptions = {}): Promise<GraphResult> {
+    requireParams("graph", params);
     return await this.#engine.pool.reader.graph({ ...params, absolute: this.#absolute(params.name) }, rpc(options));
   }
 
+  /** Finds documents by words and, with an embedder, by meaning. Changes of the last moments are found after {@link indexed}. */
   async search(
     params: SearchParams & { readonly pathsOnly?: false },
     options?: StoreCallOptions,
   ): Promise<SearchResult>;
   async search(params: SearchParams, options?: StoreCallOptions): Promise<SearchResult | SearchPathsResult>;
   async search(params: SearchParams, options: StoreCallOptions = {}): Promise<SearchResult | SearchPathsResult> {
+    requireParams("search", params);
     const byMeaning = params.type !== "keyword" && params.hash === undefined;
     const embedded = byMeaning ? await this.#queryVector(params.query, options.signal) : undefined;
     const resolved = { ...this.#filters(params, options), pins: this.#sessions.current(options), embedded };
@@ -201,6 +212,7 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
 
   /** Returns a complete result, or a `truncated` one with a cursor. A slow pattern does not block other calls. */
   async grep(params: GrepParams, options: StoreCallOptions & GrepCallOptions = {}): Promise<GrepResult> {
+    requireParams("grep", params);
     const { signal, onMatches } = options;
     const engine = this.#engine;
     if (this.#isClosed || engine.isClosed) throw new TrunklineError("CLOSED", "The store has been closed.");
@@ -209,13 +221,17 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
     return await engine.grep.run(this.#filters(params, options), { cwd: this.#cwd, signal, onMatches, viewer });
   }
 
+  /** Changes the tags and metadata of documents. */
   async update(params: UpdateParams, options: StoreCallOptions = {}): Promise<{ matched: number }> {
+    requireParams("update", params);
     this.#mayWrite();
     const absolute = this.#absolute(params.name);
     return await this.#engine.pool.writer.update({ ...(await this.#owned(params, options)), absolute }, rpc(options));
   }
 
+  /** Moves documents to the trash; {@link undelete} restores them. */
   async delete(params: DeleteParams, options: StoreCallOptions = {}): Promise<DeleteResult> {
+    requireParams("delete", params);
     this.#mayWrite();
     const names = [...(params.name === undefined ? [] : [params.name]), ...(params.names ?? [])];
     const absolutes = names.map((name) => this.#absolute(name));
@@ -224,25 +240,32 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
     return await this.#engine.pool.writer.delete({ ...own, absolutes, session }, rpc(options));
   }
 
+  /** Restores deleted documents from the trash. */
   async undelete(params: OperationParams<"undelete">, options: StoreCallOptions = {}): Promise<UndeleteResult> {
+    requireParams("undelete", params);
     this.#mayWrite();
     const absolute = this.#absolute(params.name);
     return await this.#engine.pool.writer.undelete({ ...(await this.#owned(params, options)), absolute }, rpc(options));
   }
 
+  /** Takes a snapshot of a collection. */
   async snapshot(params: OperationParams<"snapshot"> = {}, options: StoreCallOptions = {}): Promise<SnapshotInfo> {
+    requireParams("snapshot", params);
     this.#mayWrite();
     const own = { ...params, collection: stored(params.collection, options) };
     return await this.#engine.pool.writer.snapshot(own, rpc(options));
   }
 
+  /** Lists snapshots, newest first. */
   async listSnapshots(
     params: OperationParams<"list_snapshots"> = {},
     options: StoreCallOptions = {},
   ): Promise<ListSnapshotsResult> {
+    requireParams("list_snapshots", params);
     return await this.#engine.pool.reader.listSnapshots(params, rpc(options));
   }
 
+  /** Lists collections with their counts. */
   async listCollections(
     _params: Record<string, never> = {},
     options: StoreCallOptions = {},
@@ -250,11 +273,15 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
     return await this.#engine.pool.reader.listCollections(undefined as never, rpc(options));
   }
 
+  /** Returns what changed between two snapshots, or in one document. */
   async diff(params: DiffParams, options: StoreCallOptions = {}): Promise<DiffResult> {
+    requireParams("diff", params);
     return await this.#engine.pool.reader.diff({ ...params, absolute: this.#absolute(params.path) }, rpc(options));
   }
 
+  /** Writes a collection or snapshot to a folder. */
   async restore(params: RestoreParams, options: StoreCallOptions = {}): Promise<RestoreResult> {
+    requireParams("restore", params);
     const outputDirectory = resolve(this.#cwd, params.outputDirectory);
     const resolved = { ...params, outputDirectory, limits: options.limits, guarded: this.#guarded };
     return await this.#engine.pool.reader.restore(resolved, rpc(options));
@@ -262,6 +289,7 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
 
   /** `onProgress` counts bytes. Private addresses are rejected unless the options allow them. */
   async download(params: DownloadParams, options: StoreCallOptions = {}): Promise<DownloadResult> {
+    requireParams("download", params);
     this.#mayWrite();
     const allowPrivate = options.allowPrivateAddresses ?? false;
     const session = this.#sessions.current(options);
@@ -271,12 +299,14 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
 
   /** Starts a session for the client. Stops its previous open session first. */
   async start(params: OperationParams<"start"> = {}, options: StoreCallOptions = {}): Promise<SessionStarted> {
+    requireParams("start", params);
     this.#mayWrite();
     return await this.#sessions.start(params, options);
   }
 
   /** Makes an open session, possibly from an earlier process, the client's current one. Stops its previous session. */
   async resume(params: OperationParams<"resume">, options: StoreCallOptions = {}): Promise<SessionStarted> {
+    requireParams("resume", params);
     this.#mayWrite();
     return await this.#sessions.resume(params.sessionId, options);
   }
@@ -286,6 +316,7 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
     params: OperationParams<"list_sessions"> = {},
     options: StoreCallOptions = {},
   ): Promise<ListSessionsResult> {
+    requireParams("list_sessions", params);
     return await this.#engine.pool.reader.listSessions(params, rpc(options));
   }
 
@@ -294,16 +325,21 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
     return await this.#sessions.stop(options);
   }
 
+  /** Protects content from {@link gc}, and ranks it first in the session's searches. */
   async pin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
+    requireParams("pin", params);
     return await this.#engine.pool.writer.pin(await this.#pinParams(params, options), rpc(options));
   }
 
+  /** Removes a pin. */
   async unpin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
+    requireParams("unpin", params);
     return await this.#engine.pool.writer.unpin(await this.#pinParams(params, options), rpc(options));
   }
 
   /** Indexes changed files until the session stops. Calls `onProgress` after every indexed burst. */
   async watch(params: WatchParams, options: StoreCallOptions = {}): Promise<{ watching: readonly string[] }> {
+    requireParams("watch", params);
     this.#mayWrite();
     const paths = params.paths.map((path) => resolve(this.#cwd, path));
     return await this.#sessions.watch({ ...params, paths }, options);
@@ -336,12 +372,14 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
 
   /** Writes the current state of the whole store to one file. */
   async export(params: OperationParams<"export">, options: StoreCallOptions = {}): Promise<ExportResult> {
+    requireParams("export", params);
     const path = resolve(this.#cwd, params.path);
     return await this.#engine.pool.mover.export({ ...params, path }, rpc(options));
   }
 
   /** Replays the history of an export into this store. */
   async import(params: OperationParams<"import">, options: StoreCallOptions = {}): Promise<ImportResult> {
+    requireParams("import", params);
     this.#mayWrite();
     return await this.#engine.pool.mover.import({ path: resolve(this.#cwd, params.path) }, rpc(options));
   }
@@ -373,7 +411,9 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
     await this.#engine.pool.writer.replay(replay);
   }
 
+  /** Returns the size of the store. */
   async status(params: StatusParams = {}, options: StoreCallOptions = {}): Promise<StatusResult> {
+    requireParams("status", params);
     return await this.#engine.pool.reader.status(params, rpc(options));
   }
 

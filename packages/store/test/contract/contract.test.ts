@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { camelCase, fromWire, OPERATIONS, snakeCase, toWire } from "../../src/contract/index.js";
-import { Store } from "../../src/index.js";
+import { camelCase, fromWire, OPERATIONS, type OperationName, snakeCase, toWire } from "../../src/contract/index.js";
+import { requireParams } from "../../src/contract/require-params.js";
+import { openStore, Store } from "../../src/index.js";
 
 const operations = Object.entries(OPERATIONS);
 
@@ -24,6 +28,41 @@ describe("the table of operations", () => {
   it("has one spelling per name", () => {
     const names = operations.flatMap(([name, { params }]) => [name, ...Object.keys(params)]);
     expect(names.filter((name) => snakeCase(camelCase(name)) !== name)).toEqual(["outputPath"]);
+  });
+});
+
+describe("parameters of the wrong type", () => {
+  it.each([
+    ["search", { query: 3 }, "query of search must be a string, not number."],
+    ["search", {}, "query of search must be a string, not undefined."],
+    ["search", undefined, "search takes an object with its parameters."],
+    ["search", { query: "x", limit: "3" }, "limit of search must be a number, not string."],
+    ["add", { content: "x", name: "a.md", tags: "decision" }, "tags of add must be an array, not string."],
+    ["list_snapshots", null, "listSnapshots takes an object with its parameters."],
+    [
+      "get",
+      { path: "a.md", include_content: 1, includeContent: 1 },
+      "includeContent of get must be true or false, not number.",
+    ],
+  ] as const)("of %s are rejected: %j", (name, params, message) => {
+    // As a program without types would call it.
+    expect(() => requireParams(name, params as never)).toThrow(message);
+  });
+
+  it.each(operations)("are not in the example of %s", (name, { example }) => {
+    expect(() => requireParams(name as OperationName, fromWire(example))).not.toThrow();
+  });
+
+  it("are named by the methods of a store", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "trunkline-params-"));
+    const store = await openStore({ path: folder });
+    try {
+      await expect(store.search({ query: 3 } as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+      await expect(store.add(undefined as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    } finally {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 
