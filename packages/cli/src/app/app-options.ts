@@ -1,7 +1,7 @@
 // What a run of the program can choose about its parts.
 import type { Channel, SignIn } from "@trunkline/client";
-import type { TypedServer } from "@trunkline/client/config";
 import type { ServiceSettings } from "./app-service.js";
+import type { TypedServer } from "./typed-server.js";
 
 export interface AppOptions {
   /** The file given with `--mcp`. */

@@ -1,9 +1,10 @@
 // Reads the configuration of a run, with the user's approvals.
 import type { LoadedConfig } from "@trunkline/client";
-import type { ConfigMemory, LoadConfigOptions, TypedServer } from "@trunkline/client/config";
+import type { ConfigMemory, LoadConfigOptions } from "@trunkline/client/config";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import type { AppOptions } from "./app-options.js";
 import { redactAddress } from "./store-address.js";
+import type { TypedServer } from "./typed-server.js";
 
 export interface ConfigReaderOptions {
   readonly mcp: string | undefined;
@@ -40,7 +41,7 @@ export class ConfigReader {
       signal,
       env: mode === "own" ? { ...env, TRUNKLINE_MCP_FILE: undefined } : env,
       mcpPath: mcp,
-      typed,
+      mcpServers: typed && { [typed.name]: typed.entry },
       wanted,
       memory,
       ...approvalsIn(trust, env),

@@ -1,7 +1,12 @@
 // A server described on the command line, by its URL or its command, without a configuration.
-import { normalizeName, programName, type TypedServer } from "@trunkline/client/config";
+import { normalizeName, programName, type ServerEntry } from "@trunkline/client/config";
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
 import { checkServerUrl, readEntry } from "./server-entry.js";
+
+export interface TypedServer {
+  readonly name: string;
+  readonly entry: ServerEntry;
+}
 
 export interface TypedServerOptions {
   url?: string | undefined;

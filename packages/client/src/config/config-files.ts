@@ -31,12 +31,6 @@ export interface ConfigSource {
   readonly text?: string;
 }
 
-/** A server that the user described on the command line. */
-export interface TypedServer {
-  readonly name: string;
-  readonly entry: ServerEntry;
-}
-
 interface FindOptions {
   readonly cwd: string;
   readonly env: (name: string) => string | undefined;
@@ -48,14 +42,14 @@ interface FindOptions {
   readonly home: string | undefined;
   readonly userHome: string;
   readonly mcpPath: string | undefined;
-  readonly typed: TypedServer | undefined;
+  readonly mcpServers: Readonly<Record<string, ServerEntry>> | undefined;
 }
 
 /** Finds the configuration files, strongest first, and the workspace folder. */
 export async function findSources(options: FindOptions): Promise<{ sources: ConfigSource[]; workspaceFolder: string }> {
   const nearest = await nearestWorkspace(options);
-  if (options.typed !== undefined)
-    return { sources: [typedSource(options.typed, options, nearest)], workspaceFolder: nearest };
+  if (options.mcpServers !== undefined)
+    return { sources: [givenSource(options.mcpServers, options, nearest)], workspaceFolder: nearest };
   const named = namedFile(options);
   if (named !== undefined) {
     const project = await projectAround(named.path, options.home);
@@ -102,17 +96,22 @@ export async function findSources(options: FindOptions): Promise<{ sources: Conf
 }
 
 /**
- * The server starts in the current folder, like any command that is typed there. Nothing is remembered about it, so its
- * definitions are not pinned.
+ * The servers start in the current folder, like any command that is typed there. Nothing is remembered about them, so
+ * their definitions are not pinned.
  */
-function typedSource({ name, entry }: TypedServer, { cwd }: FindOptions, workspaceFolder: string): ConfigSource {
-  const text = JSON.stringify({ mcpServers: { [name]: { ...entry, pin: "off" } } });
-  const place = { path: TYPED_PATH, namedBy: TYPED_PATH, workspaceFolder, defaultCwd: resolve(cwd) };
+function givenSource(
+  servers: Readonly<Record<string, ServerEntry>>,
+  { cwd }: FindOptions,
+  workspaceFolder: string,
+): ConfigSource {
+  const entries = Object.entries(servers).map(([name, entry]) => [name, { ...entry, pin: "off" }]);
+  const text = JSON.stringify({ mcpServers: Object.fromEntries(entries) });
+  const place = { path: GIVEN_PATH, namedBy: GIVEN_PATH, workspaceFolder, defaultCwd: resolve(cwd) };
   return { ...place, scope: "explicit", kind: "mcp", text };
 }
 
 /** Stands for the path of a file in messages. */
-const TYPED_PATH = "the command line";
+const GIVEN_PATH = "the given servers";
 
 /** Returns the user's own settings file, if there is a home for it. */
 function userSettings(home: string | undefined, workspaceFolder: string): ConfigSource[] {

@@ -5,7 +5,7 @@
 
 export { normalizeName } from "../names/name-styles.js";
 export { isSecretNameValid } from "../secrets/secret-reference.js";
-export { foldersUpward, readDotEnv, type TypedServer } from "./config-files.js";
+export { foldersUpward, readDotEnv } from "./config-files.js";
 export type { DotEnv } from "./dot-env.js";
 export {
   addToSettings,

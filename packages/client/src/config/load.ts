@@ -15,7 +15,6 @@ import {
   realPath,
   repositoryOf,
   Sightings,
-  type TypedServer,
 } from "./config-files.js";
 import {
   type DefinedServer,
@@ -38,6 +37,7 @@ import { secretsAmong } from "./secrets.js";
 import type { CheckedEntry } from "./server-entries.js";
 import { mergeSettings } from "./settings.js";
 import { fieldsInWorkspace, foreignFolders } from "./workspace-reach.js";
+import type { ServerEntry } from "./written-entry.js";
 
 export interface LoadConfigOptions {
   cwd: string;
@@ -47,8 +47,15 @@ export interface LoadConfigOptions {
   home?: string | undefined;
   /** A file the user named: it is the whole configuration, so it must exist and be valid. */
   mcpPath?: string | undefined;
-  /** A server that the user described without a file: it is the whole configuration, and starts in `cwd`. */
-  typed?: TypedServer | undefined;
+  /**
+   * Servers by name, as a file has them: they are the whole configuration, need no approval, and start in `cwd`.
+   *
+   * ```ts
+   * const mcpServers = { files: { command: "npx", args: ["-y", "some-server"] }, docs: { url: "https://example.com/mcp" } };
+   * const hub = await openHub(await loadConfig({ cwd: process.cwd(), mcpServers }));
+   * ```
+   */
+  mcpServers?: Readonly<Record<string, ServerEntry>> | undefined;
   /** Values for `${NAME}` in `metadata.mcp`, by dotted path. */
   context?: unknown;
   /** Selects the servers that will be used; inputs of other servers are not asked for. Default: all. */
@@ -89,10 +96,10 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     linked.push({ severity: "warning", message, file: path });
   };
   const dotEnv = await readDotEnv(folders, { userHome, signal, onLink, seen });
-  const { mcpPath, typed } = options;
+  const { mcpPath, mcpServers } = options;
   const repository = await repositoryOf(folders, seen);
   const found = await findSources({
-    ...{ cwd, env: processEnv, dotEnv, folders, seen, repository, home, userHome, mcpPath, typed },
+    ...{ cwd, env: processEnv, dotEnv, folders, seen, repository, home, userHome, mcpPath, mcpServers },
   });
 
   const files = await Promise.all(

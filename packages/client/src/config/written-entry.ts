@@ -16,6 +16,8 @@ export interface ServerEntry {
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly disabled?: boolean;
+  /** Connect on first use. */
+  readonly lazy?: boolean;
   /** Seconds to connect. */
   readonly timeout?: number;
   /** Seconds a call may take without an answer. */

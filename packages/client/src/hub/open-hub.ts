@@ -26,7 +26,7 @@ export async function openHub(config?: LoadedConfig, options: HubOptions = {}): 
   // Programs without types pass all sorts of things here.
   if (config !== undefined && !Array.isArray(config?.servers)) {
     throw new TrunklineError("INVALID_ARGUMENT", "openHub takes a configuration from loadConfig, or none.", {
-      hint: 'For a file: openHub(await loadConfig({ cwd, mcpPath: "mcp.json" })). For options alone: openHub(undefined, options).',
+      hint: 'For a file: openHub(await loadConfig({ cwd, mcpPath: "mcp.json" })). For servers: openHub(await loadConfig({ cwd, mcpServers })). For options alone: openHub(undefined, options).',
     });
   }
   const hub = config === undefined ? await hubForThisFolder(options) : new Hub(config, options);

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { startServer } from "../../../../test/servers/start.js";
 import { loadConfig, TrustStore } from "../../src/config/index.js";
 import { type HubOptions, openHub } from "../../src/index.js";
 import { serverPath } from "./fixtures.js";
@@ -157,5 +158,29 @@ describe("openHub without a configuration", () => {
   it("stops when the signal is aborted", async () => {
     write(USER_SETTINGS, { mcpServers: { mine: hello() } });
     await expect(openHub(undefined, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
+  });
+});
+
+describe("openHub with servers that a program names", () => {
+  it("connects them, and none that files define", async () => {
+    write(USER_SETTINGS, { mcpServers: { mine: hello() } });
+    write(PROJECT_FILE, { mcpServers: { theirs: hello() } });
+    await using server = await startServer("hello");
+    const mcpServers = { local: hello(), remote: { url: server.url }, later: { ...hello(), lazy: true } };
+    await using hub = await openHub(await loadConfig({ cwd: process.cwd(), env: process.env, home, mcpServers }));
+    expect(hub.status().map(({ name, state }) => [name, state])).toEqual([
+      ["later", "pending"],
+      ["local", "connected"],
+      ["remote", "connected"],
+    ]);
+    expect((await hub.call("remote.hello", { name: "Ada" })).text).toBe("Hello, Ada!");
+  });
+
+  it("gets a diagnostic for a mistake in one of them", async () => {
+    const mcpServers = { wrong: { command: 5 }, right: hello() };
+    // As a program without types would call it.
+    const { diagnostics, servers } = await loadConfig({ cwd: process.cwd(), mcpServers: mcpServers as never });
+    expect(servers.map(({ name }) => name)).toEqual(["right"]);
+    expect(diagnostics).toMatchObject([{ severity: "warning", file: "the given servers", server: "wrong" }]);
   });
 });

@@ -1,12 +1,13 @@
 import { addAbortSignal } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
-import type { LoadedConfig, TypedServer } from "@trunkline/client/config";
+import type { LoadedConfig } from "@trunkline/client/config";
 import { dottedName, mayBelongTo } from "@trunkline/client/internal";
 import { isTrunklineError, printableJson, TrunklineError } from "@trunkline/core";
 import { RPC_CODES } from "@trunkline/protocol";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { readInputFile } from "../../app/input-file.js";
+import type { TypedServer } from "../../app/typed-server.js";
 import { toolOfTyped, withTypedHint } from "../../app/typed-server.js";
 import { whileConnecting } from "../../app/while-connecting.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";

@@ -1,6 +1,5 @@
 import { dirname, resolve } from "node:path";
 import type { Hub } from "@trunkline/client";
-import type { TypedServer } from "@trunkline/client/config";
 import { mayBelongTo } from "@trunkline/client/internal";
 import {
   fileReason,
@@ -18,6 +17,7 @@ import {
 } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
+import type { TypedServer } from "../../app/typed-server.js";
 import { toolOfTyped, withTypedHint } from "../../app/typed-server.js";
 import { whileConnecting } from "../../app/while-connecting.js";
 import type { CommandContext } from "../../terminal/context.js";

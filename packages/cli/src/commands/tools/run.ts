@@ -1,5 +1,4 @@
 import type { Hub } from "@trunkline/client";
-import type { TypedServer } from "@trunkline/client/config";
 import { dottedName } from "@trunkline/client/internal";
 import {
   isGlob,
@@ -13,6 +12,7 @@ import {
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";
+import type { TypedServer } from "../../app/typed-server.js";
 import { toolOfTyped, withTypedHint } from "../../app/typed-server.js";
 import { whileConnecting } from "../../app/while-connecting.js";
 import type { CommandContext } from "../../terminal/context.js";
