@@ -94,6 +94,9 @@ export function startDeadline(options: DeadlineOptions): Deadline {
   return new RunningDeadline(options);
 }
 
+/** Node runs a timer with a longer time at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Every call has a deadline and almost none passes, so it costs a timer and nothing else until something happens. */
 class RunningDeadline extends Endable implements Deadline {
   readonly #options: DeadlineOptions;
@@ -151,7 +154,7 @@ class RunningDeadline extends Endable implements Deadline {
     const { timeoutMs } = this.#options;
     if (timeoutMs === undefined || !Number.isFinite(timeoutMs) || this.#pauses > 0 || this.#isOver) return;
     this.#stop();
-    this.#timer = setTimeout(onTimeout, timeoutMs, this);
+    this.#timer = setTimeout(onTimeout, Math.min(timeoutMs, MAX_TIMER_MS), this);
   }
 
   #stop(): void {

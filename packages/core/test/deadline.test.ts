@@ -18,6 +18,15 @@ describe("deadlines", () => {
     });
   });
 
+  it.each([2 ** 31, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY])(
+    "do not pass at once after %d ms",
+    (timeoutMs) => {
+      using deadline = startDeadline({ what: "Waiting", timeoutMs });
+      vi.advanceTimersByTime(24 * 60 * 60 * 1000);
+      expect(deadline.signal.aborted).toBe(false);
+    },
+  );
+
   it("restart when extended, but not after they have passed", () => {
     using deadline = startDeadline({ what: "Reading", timeoutMs: 100 });
     vi.advanceTimersByTime(90);
