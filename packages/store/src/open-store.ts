@@ -42,7 +42,11 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     readOnly = false,
     lazyWriter = false,
     embedder,
-  } = options;
+  } = options ?? {};
+  // Programs without types pass all sorts of things here.
+  if (typeof path !== "string" || path === "") {
+    throw new TrunklineError("INVALID_ARGUMENT", "openStore needs the store's folder as `path`.");
+  }
   const folder = resolve(cwd, path);
   const absolute = (paths: readonly string[] | undefined) => paths?.map((each) => resolve(cwd, each));
   const guarded = { ownFolders: absolute(options.ownFolders), unwritable: absolute(options.unwritable) };

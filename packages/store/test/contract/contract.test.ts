@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { camelCase, fromWire, OPERATIONS, type OperationName, snakeCase, toWire } from "../../src/contract/index.js";
 import { requireParams } from "../../src/contract/require-params.js";
@@ -63,6 +64,21 @@ describe("parameters of the wrong type", () => {
       await store.close();
       rmSync(folder, { recursive: true, force: true });
     }
+  });
+});
+
+describe("the folder of a store", () => {
+  it.each([[undefined], [{}], [{ path: 7 }], [{ path: "" }]])("is required: %j", async (options) => {
+    // As a program without types would call it.
+    await expect(openStore(options as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it("is not a file", async () => {
+    const path = fileURLToPath(import.meta.url);
+    await expect(openStore({ path })).rejects.toMatchObject({
+      code: "IO",
+      message: `Cannot create the store's folder ${path}: it is a file.`,
+    });
   });
 });
 

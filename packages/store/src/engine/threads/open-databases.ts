@@ -43,14 +43,12 @@ export function openForWriting(folder: string, indexers: readonly Indexer[]): Da
   try {
     makeFolder(folder, 0o700);
   } catch (error) {
-    throw new TrunklineError(
-      "IO",
-      `Cannot create the store's folder ${folder}: ${fileReason(error) ?? messageOf(error)}.`,
-      {
-        cause: error,
-        hint: "Choose another folder with --store, or check the write permissions there.",
-      },
-    );
+    // A folder that exists would have been fine.
+    const reason = systemCodeOf(error) === "EEXIST" ? "it is a file" : (fileReason(error) ?? messageOf(error));
+    throw new TrunklineError("IO", `Cannot create the store's folder ${folder}: ${reason}.`, {
+      cause: error,
+      hint: "Choose another folder with --store, or check the write permissions there.",
+    });
   }
   requireWritable(folder);
   keepPrivate(folder);
