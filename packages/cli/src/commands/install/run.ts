@@ -260,7 +260,9 @@ async function listPrograms(context: CommandContext, json: boolean | undefined):
 
 async function targetOf(context: CommandContext, id: string, options: { project?: boolean }): Promise<Target> {
   const program = agentProgram(id);
-  const path = options.project ? await projectFile(program, context.cwd, context.userHome) : await userFile(program, placeOf(context));
+  const path = options.project
+    ? await projectFile(program, context.cwd, context.userHome)
+    : await userFile(program, placeOf(context));
   const place = entryPlace(program);
   return { program, path, place, file: await readProgramFile(path, place, { signal: context.signal }) };
 }

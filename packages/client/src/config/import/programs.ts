@@ -146,7 +146,7 @@ const claudeCode: ProgramReader = {
       root.projects,
       here.map(({ table }) => table),
     );
-    return { servers: [...servers.values()], skipped, elsewhere };
+    return { servers: [...servers.values()], skipped, ...(elsewhere.length === 0 ? {} : { elsewhere }) };
   },
 };
 
