@@ -188,7 +188,7 @@ export class Hub implements ToolSource, AsyncDisposable {
   async findTool(name: string, signal?: AbortSignal): Promise<SourcedTool> {
     // Programs without types pass all sorts of things here.
     if (typeof name !== "string") {
-      throw new TrunklineError("INVALID_ARGUMENT", "The name of a tool must be a text, or { server, tool }.");
+      throw new TrunklineError("INVALID_ARGUMENT", "A tool is named by a string or { server, tool }.");
     }
     return await this.#redacting(() => this.#members.findTool(name, signal));
   }
