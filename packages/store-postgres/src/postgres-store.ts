@@ -56,6 +56,7 @@ import {
   RESULTS_KEPT_MS,
   type Replay,
   removeOldPartials,
+  requireParams,
   requireRestorable,
   storedCollection,
   type TransferEvent,
@@ -178,6 +179,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   }
 
   async add(params: AddParams, options: StoreCallOptions = {}): Promise<AddResult> {
+    requireParams("add", params);
     this.#mayWrite();
     const { path, paths, content, ...rest } = params;
     const given = [path, paths, content].filter((value) => value !== undefined).length;
@@ -197,10 +199,12 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   }
 
   async list(params: ListParams = {}, options: StoreCallOptions = {}): Promise<ListResult> {
+    requireParams("list", params);
     return await this.#read(options, (sql) => listDocuments(sql, this.#filters(params, options)));
   }
 
   async get(params: GetParams, options: StoreCallOptions = {}): Promise<GetResult> {
+    requireParams("get", params);
     const { outputPath } = params;
     const output = outputPath === undefined ? {} : { outputPath: resolve(this.#cwd, outputPath) };
     const resolved = { ...params, ...output, absolute: this.#absolute(params.path), limits: options.limits };
@@ -209,6 +213,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   /** Returns what is in the graph so far. {@link indexed} waits until it is complete. */
   async graph(params: GraphParams, options: StoreCallOptions = {}): Promise<GraphResult> {
+    requireParams("graph", params);
     return await this.#read(options, (sql) => graph(sql, { ...params, absolute: this.#absolute(params.name) }));
   }
 
@@ -218,6 +223,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   ): Promise<SearchResult>;
   async search(params: SearchParams, options?: StoreCallOptions): Promise<SearchResult | SearchPathsResult>;
   async search(params: SearchParams, options: StoreCallOptions = {}): Promise<SearchResult | SearchPathsResult> {
+    requireParams("search", params);
     const isByMeaning = params.type !== "keyword" && params.hash === undefined;
     const embedded = isByMeaning ? await this.#queryVector(params.query, options.signal) : undefined;
     const pins = this.#sessions.current(options);
@@ -228,6 +234,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   /** Returns a complete result, or a `truncated` one with a cursor. */
   async grep(params: GrepParams, options: StoreCallOptions & GrepCallOptions = {}): Promise<GrepResult> {
+    requireParams("grep", params);
     this.#requireOpen();
     const { signal, onMatches } = options;
     const viewer = viewerOf(options.principal);
@@ -235,11 +242,13 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   }
 
   async update(params: UpdateParams, options: StoreCallOptions = {}): Promise<{ matched: number }> {
+    requireParams("update", params);
     const own = { ...params, absolute: this.#absolute(params.name) };
     return await this.#write(options, (sql) => updateDocuments(sql, own, this.#engine.count));
   }
 
   async delete(params: DeleteParams, options: StoreCallOptions = {}): Promise<DeleteResult> {
+    requireParams("delete", params);
     const names = [...(params.name === undefined ? [] : [params.name]), ...(params.names ?? [])];
     const own = {
       ...params,
@@ -250,11 +259,13 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   }
 
   async undelete(params: OperationParams<"undelete">, options: StoreCallOptions = {}): Promise<UndeleteResult> {
+    requireParams("undelete", params);
     const own = { ...params, absolute: this.#absolute(params.name) };
     return await this.#write(options, (sql) => undeleteDocument(sql, own, this.#engine.count));
   }
 
   async snapshot(params: OperationParams<"snapshot"> = {}, options: StoreCallOptions = {}): Promise<SnapshotInfo> {
+    requireParams("snapshot", params);
     const own = { ...params, collection: stored(params.collection, options) };
     return await this.#write({ ...options, principal: undefined }, (sql) => takeSnapshot(sql, own));
   }
@@ -263,6 +274,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
     params: OperationParams<"list_snapshots"> = {},
     options: StoreCallOptions = {},
   ): Promise<ListSnapshotsResult> {
+    requireParams("list_snapshots", params);
     return await this.#read(options, (sql) => listSnapshots(sql, params));
   }
 
@@ -274,10 +286,12 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   }
 
   async diff(params: DiffParams, options: StoreCallOptions = {}): Promise<DiffResult> {
+    requireParams("diff", params);
     return await this.#read(options, (sql) => diff(sql, { ...params, absolute: this.#absolute(params.path) }));
   }
 
   async restore(params: RestoreParams, options: StoreCallOptions = {}): Promise<RestoreResult> {
+    requireParams("restore", params);
     requireRestorable(params);
     const outputDirectory = resolve(this.#cwd, params.outputDirectory);
     const resolved = { ...params, outputDirectory, limits: options.limits, guarded: this.#guarded };
@@ -287,6 +301,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   /** `onProgress` counts bytes. Private addresses are rejected unless the options allow them. */
   async download(params: DownloadParams, options: StoreCallOptions = {}): Promise<DownloadResult> {
+    requireParams("download", params);
     this.#mayWrite();
     const allowPrivate = options.allowPrivateAddresses ?? false;
     const session = this.#sessions.current(options);
@@ -296,12 +311,14 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   /** Starts a session for the client. Stops its previous open session first. */
   async start(params: OperationParams<"start"> = {}, options: StoreCallOptions = {}): Promise<SessionStarted> {
+    requireParams("start", params);
     this.#mayWrite();
     return await this.#sessions.start(params, options);
   }
 
   /** Makes an open session, possibly of another gateway, the client's current one. Stops its previous session. */
   async resume(params: OperationParams<"resume">, options: StoreCallOptions = {}): Promise<SessionStarted> {
+    requireParams("resume", params);
     this.#mayWrite();
     return await this.#sessions.resume(params.sessionId, options);
   }
@@ -310,6 +327,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
     params: OperationParams<"list_sessions"> = {},
     options: StoreCallOptions = {},
   ): Promise<ListSessionsResult> {
+    requireParams("list_sessions", params);
     return await this.#read(options, (sql) => listSessions(sql, params));
   }
 
@@ -318,17 +336,20 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   }
 
   async pin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
+    requireParams("pin", params);
     const own = this.#pinParams(params, options);
     return await this.#write(options, (sql) => pinContent(sql, own));
   }
 
   async unpin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
+    requireParams("unpin", params);
     const own = this.#pinParams(params, options);
     return await this.#write(options, (sql) => unpinContent(sql, own));
   }
 
   /** Indexes changed files of this machine until the session stops. */
   async watch(params: WatchParams, options: StoreCallOptions = {}): Promise<{ watching: readonly string[] }> {
+    requireParams("watch", params);
     this.#mayWrite();
     const paths = params.paths.map((path) => resolve(this.#cwd, path));
     return await this.#sessions.watch({ ...params, paths }, options);
@@ -368,6 +389,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   /** Writes the current state of the whole store to one file that either engine imports. */
   async export(params: OperationParams<"export">, options: StoreCallOptions = {}): Promise<ExportResult> {
+    requireParams("export", params);
     const path = resolve(this.#cwd, params.path);
     return await exportTo(this, this.#engine.openEmbedded, {
       path,
@@ -378,6 +400,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   /** Replays the history of an export into this store. */
   async import(params: OperationParams<"import">, options: StoreCallOptions = {}): Promise<ImportResult> {
+    requireParams("import", params);
     this.#mayWrite();
     return await this.#changing(
       importFrom(this, this.#engine.openEmbedded, { path: resolve(this.#cwd, params.path), signal: options.signal }),
@@ -385,6 +408,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   }
 
   async status(params: StatusParams = {}, options: StoreCallOptions = {}): Promise<StatusResult> {
+    requireParams("status", params);
     return await this.#read({ ...options, principal: undefined }, (sql) =>
       status(sql, params, this.#engine.database.driver.place),
     );

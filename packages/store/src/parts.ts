@@ -5,6 +5,7 @@
  */
 
 export { decodeCursor, encodeCursor, metadataObject, parseRange, tagList, wholeNumber } from "./contract/params.js";
+export { requireParams } from "./contract/require-params.js";
 export { addTo, type ResolvedAddParams } from "./documents/add.js";
 export { compare as compareTrees } from "./documents/compare-trees.js";
 export type {

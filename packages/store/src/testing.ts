@@ -44,6 +44,16 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: "names parameters of the wrong type and missing ones",
+    async run({ open }) {
+      await using store = await open();
+      await rejects(store.run("search", { query: 3 }), "INVALID_ARGUMENT");
+      await rejects(store.run("search", {}), "INVALID_ARGUMENT");
+      await rejects(store.run("add", { content: "x", name: "a.md", tags: "decision" }), "INVALID_ARGUMENT");
+      await rejects(store.run("list_snapshots", { limit: "3" }), "INVALID_ARGUMENT");
+    },
+  },
+  {
     name: "returns part of a content",
     async run({ open }) {
       await using store = await open();
