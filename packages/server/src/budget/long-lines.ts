@@ -21,12 +21,12 @@ export function withShortLines(value: unknown): unknown {
 
 function shortMatch(match: unknown): unknown {
   if (!isRecord(match) || typeof match.text !== "string") return match;
-  const { text, column, before, after } = match;
+  const { text, match_end: matchEnd, before, after } = match;
   const hasLong = [text, before, after].flat().some((line) => typeof line === "string" && line.length > LONGEST_LINE);
   if (!hasLong) return match;
   return {
     ...match,
-    text: around(text, typeof column === "number" ? column : 0),
+    text: around(text, typeof matchEnd === "number" ? matchEnd : 0),
     ...(Array.isArray(before) ? { before: before.map((line) => around(line, 0)) } : {}),
     ...(Array.isArray(after) ? { after: after.map((line) => around(line, 0)) } : {}),
   };

@@ -287,7 +287,7 @@ export interface GrepMatch {
   readonly line: number;
   readonly text: string;
   /** In a line of more than 1,000 bytes: how many characters of it the first match reaches to. */
-  readonly column?: number;
+  readonly matchEnd?: number;
   readonly before?: readonly string[];
   readonly after?: readonly string[];
 }

@@ -210,7 +210,7 @@ export class Page {
       hash: document.hash,
       line: match.line,
       text: numbered ? `${match.line}:${match.text}` : match.text,
-      ...(match.column === undefined ? {} : { column: match.column }),
+      ...(match.matchEnd === undefined ? {} : { matchEnd: match.matchEnd }),
       ...(this.#query.before > 0 ? { before: match.before.map(context(firstLine)) } : {}),
       ...(this.#query.after > 0 ? { after: match.after.map(context(match.line + 1)) } : {}),
     };

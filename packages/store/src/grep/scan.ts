@@ -30,7 +30,7 @@ export interface ScannedMatch {
   /** The number of the part in its line, from 1. */
   readonly part?: number;
   /** In a long line: how many characters of it the first match reaches to. */
-  readonly column?: number;
+  readonly matchEnd?: number;
   /** The lines before the match that were not shown yet; each line is shown once, as in ripgrep. */
   readonly before: readonly string[];
   readonly after: readonly string[];
@@ -313,8 +313,8 @@ class Collector {
         position = previous;
       }
       const text = this.#take(start, end);
-      const column = end - start > LONG_LINE_BYTES ? this.#columnOf(start) : {};
-      this.#matches.push({ line, text, ...column, before, after: [], sizeBytes: this.#sizeBytes - sizeBefore });
+      const matchEnd = end - start > LONG_LINE_BYTES ? this.#matchEndIn(start) : {};
+      this.#matches.push({ line, text, ...matchEnd, before, after: [], sizeBytes: this.#sizeBytes - sizeBefore });
     }
     this.#shown = line;
     this.#owed = this.#options.after;
@@ -323,9 +323,9 @@ class Collector {
     return wanted;
   }
 
-  #columnOf(start: number): { readonly column?: number } {
+  #matchEndIn(start: number): { readonly matchEnd?: number } {
     const found = this.#foundAt?.();
-    return found === undefined ? {} : { column: this.#text.toString("utf8", start, found).length };
+    return found === undefined ? {} : { matchEnd: this.#text.toString("utf8", start, found).length };
   }
 
   #take(start: number, end: number): string {

@@ -113,11 +113,11 @@ describe("an answer", () => {
     const long = text("long.json", `${"größer ".repeat(300)}needle${" more".repeat(300)}`);
     const { matches } = matchesOf(await ask([long, text("short.txt", "a needle")], { pattern }));
     const [match, short] = matches;
-    const column = match?.column ?? 0;
-    expect(match?.text.slice(column - 20, column + 1)).toContain("needl");
-    expect(short).not.toHaveProperty("column");
+    const matchEnd = match?.matchEnd ?? 0;
+    expect(match?.text.slice(matchEnd - 20, matchEnd + 1)).toContain("needl");
+    expect(short).not.toHaveProperty("matchEnd");
     const [other] = matchesOf(await ask([long], { pattern: "absent", invert: true })).matches;
-    expect(other).not.toHaveProperty("column");
+    expect(other).not.toHaveProperty("matchEnd");
   });
 
   it("counts lines by file", async () => {
