@@ -64,7 +64,7 @@ describe.concurrent("store graph", () => {
     [["graph", "--node-key", "nonsense"], "; --list-type lists the existing ones."],
     [["graph", "--node-key", "file:/lost.ts"], "--list-types lists the types, --list-type the nodes of one type."],
     [["graph", "--node-key", "symbol:AT/src/greet.ts#greet"], "Choose one with --collection."],
-    [["graph", "lost.ts"], "`trunkline store list` lists all documents, `trunkline store add` adds a file."],
+    [["graph", "lost.ts"], "`trunkline store grep` finds it in texts, `trunkline store search` finds similar names."],
     [["diff", "lost"], "`trunkline store snapshots` shows their ids and labels."],
   ])("suggests options and commands as they are spelled in a shell: %j", async (args, hint) => {
     const { code, stderr } = await store(
@@ -136,7 +136,7 @@ describe.concurrent("store graph", () => {
   it.each([
     [["graph"], 2, /Give one starting point/],
     [["graph", "main.ts", "--list-types"], 2, /Give one starting point/],
-    [["graph", "nowhere.ts"], 1, /no document "nowhere\.ts"/],
+    [["graph", "nowhere.ts"], 1, /no document or symbol "nowhere\.ts"/],
     [["graph", "symbol:/nowhere.ts#x"], 1, /no node/],
     [["graph", "main.ts", "--relation", "hates"], 2, /"hates" is not a relation\.\n.*IMPORTS, CALLS/],
     [["graph", "--list-type", "planet"], 2, /"planet" is not a node type\.\n.*function/],
