@@ -59,6 +59,11 @@ describe.runIf(onLinux)("trunkline setup", () => {
       "note: notes and memory are the same server under different names; you need only one of them.",
     );
     expect(stdout).toContain("gets 2 servers: notes, memory");
+    // Another server with this name is moving.
+    writeHome(place, ".config/Code/User/mcp.json", JSON.stringify({ servers: { memory: { command: "other" } } }));
+    expect((await place.run(["setup", "--dry-run"])).stderr).toContain(
+      "note: notes and memory in Claude Code are the same",
+    );
   });
 
   it("names a malformed file of the project", async () => {

@@ -117,17 +117,25 @@ export function* describeNotes(plan: MovePlan, workspaceFolder: string): Generat
     yield "note: everyone who shares these files through git will need Trunkline.";
 }
 
-/** Returns the names of servers that start in exactly the same way, among those that move or stay in a program. */
+/**
+ * Returns the names of servers that start in exactly the same way, among those that move or stay in a program. Of one
+ * that stays, the program is named: another server with its name may be moving.
+ */
 function severalNames({ copies, staying }: MovePlan): string[][] {
-  const moving = copies.flatMap(({ servers }) => servers.map(({ server }) => server));
-  const kept = staying.flatMap(({ name, from }) => from.servers.filter((server) => server.name === name));
-  const groups: ImportedServer[][] = [];
+  const named = ({ name, entry }: ImportedServer, shown = name) => ({ name, entry, shown });
+  const moving = copies.flatMap(({ servers }) => servers.map(({ server }) => named(server)));
+  const kept = staying.flatMap(({ name, from }) =>
+    from.servers
+      .filter((server) => server.name === name)
+      .map((server) => named(server, `${name} in ${from.source.title}`)),
+  );
+  const groups: (typeof moving)[] = [];
   for (const server of [...moving, ...kept]) {
     const group = groups.find(([first]) => isDeepStrictEqual(first?.entry, server.entry));
     if (group === undefined) groups.push([server]);
-    else group.push(server);
+    else if (!group.some(({ name }) => name === server.name)) group.push(server);
   }
-  return groups.map((group) => [...new Set(group.map(({ name }) => name))]).filter((names) => names.length > 1);
+  return groups.filter(({ length }) => length > 1).map((group) => group.map(({ shown }) => shown));
 }
 
 /** Writes everything, and says what was done and how to undo it. Returns the folder of the backup. */
