@@ -54,20 +54,25 @@ export async function answerAfterKill({ rounds }) {
 }
 
 /**
- * Calls, and again after an error that allows it: a tool that may change something is not repeated on its own. @param
- * {Window} window @param {string} text
+ * Calls, and again while the answer is that the broker took the call with it: a tool that may change something is not
+ * repeated on its own. @param {Window} window @param {string} text
  */
 async function calledAgain(window, text) {
   for (;;) {
     const { result, error } = await window.request("tools/call", { name: ECHO, arguments: { text } });
-    if (error?.data?.retryable !== true) return result?.content?.[0]?.text;
+    if (!isLost(error)) return result?.content?.[0]?.text;
   }
+}
+
+/** Whether an error says that the call was lost, run or not. @param {any} error */
+function isLost(error) {
+  return error?.data?.code === "SERVER_EXITED" || error?.data?.retryable === true;
 }
 
 /** Clients that call all the time, while the broker is killed. @param {{ kills: number, clients: number }} options */
 export async function killsUnderLoad({ kills, clients }) {
   const place = new Place({ upstream: upstream() });
-  const counts = { right: 0, retryable: 0, wrong: 0, lostSessions: 0, orphans: 0 };
+  const counts = { right: 0, lost: 0, wrong: 0, lostSessions: 0, orphans: 0 };
   let isDone = false;
   let round = 0;
   try {
@@ -83,7 +88,7 @@ export async function killsUnderLoad({ kills, clients }) {
           counts.right += 1;
           answered[at] = round;
           onAnswer();
-        } else if (error?.data?.retryable === true) counts.retryable += 1;
+        } else if (isLost(error)) counts.lost += 1;
         else {
           counts.wrong += 1;
           console.error(JSON.stringify({ text, result, error }));

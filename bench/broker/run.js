@@ -187,7 +187,7 @@ const PARTS = {
     isQuick: true,
     rows: async () => {
       const { kills, clients } = SIZE;
-      const { right, retryable, wrong, lostSessions, orphans } = await killsUnderLoad({ kills, clients });
+      const { right, lost, wrong, lostSessions, orphans } = await killsUnderLoad({ kills, clients });
       const none = (/** @type {string} */ what, /** @type {number} */ figure) => ({
         what: `   ${what}`,
         figure,
@@ -198,7 +198,7 @@ const PARTS = {
       });
       return [
         { what: `${kills} kills of the broker, ${clients} clients calling: right answers`, figure: right, unit: "" },
-        { what: "   errors that allow calling again", figure: retryable, unit: "" },
+        { what: "   errors that say a call was lost", figure: lost, unit: "" },
         none("wrong answers", wrong),
         none("lost sessions", lostSessions),
         none("orphans", orphans),

@@ -5,8 +5,8 @@ import type { CountAnswer, CountRequest } from "./token-worker.js";
 
 const WORKER_FILE = new URL("./token-worker.js", import.meta.url);
 
-/** Starting again takes 0.1 s of processor time; staying takes 19 MB. */
-const DEFAULT_IDLE_MS = 10_000;
+/** Starting again takes 0.1 s of processor time, at most once in ten seconds; staying takes 20 MB. */
+const DEFAULT_IDLE_MS = 2_000;
 /** Texts are short-lived, so the thread needs no large heap for them. */
 const LIMITS = { maxYoungGenerationSizeMb: 2 };
 
