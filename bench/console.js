@@ -112,6 +112,8 @@ try {
   await writeJournal();
   const tab = await newTab();
   await tab.goto(await trunkline("console", "--no-open"));
+  // Before it is live, the page sets its own address.
+  await tab.getByText("hello", { exact: true }).first().waitFor();
   await tab.evaluate("location.hash = '#/traffic'");
   await tab.locator(".rows [role=option]").first().waitFor();
   const { frames, blocked, scrolled } = /** @type {{ frames: number[], blocked: number[], scrolled: number }} */ (
