@@ -1,4 +1,4 @@
-// Whoever can change the user's settings, or replace them, decides what runs as the user.
+// A user who can change or replace another user's settings decides what runs as that user.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 // An unpacked archive can have pipes in place of the files that Trunkline reads, and a repository links to devices.
-// Whoever opens a pipe waits until someone writes to it: in the broker, a few of them would stop every window.
+// Opening a pipe waits until something is written to it: in the broker, a few of them would stop every window.
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, mkdirSync, openSync, symlinkSync, truncateSync } from "node:fs";
 import { writeFile } from "node:fs/promises";

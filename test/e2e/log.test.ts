@@ -45,6 +45,16 @@ describe("trunkline log", () => {
     expect(stdout).not.toContain("s3cret");
   });
 
+  it("does not keep a call from its answer if it cannot be written", async () => {
+    using place = new Place();
+    const hello = { command: process.execPath, args: [serverPath("hello")] };
+    place.write("servers.json", { mcpServers: { hello } });
+    mkdirSync(join(place.home, ".trunkline"), { recursive: true });
+    writeFileSync(join(place.home, ".trunkline", "journal"), "A file in place of the folder.");
+    const outcome = await place.run(["--mcp", "servers.json", "call", "hello.hello", "name=Ada"]);
+    expect(outcome).toMatchObject({ code: 0, stdout: "Hello, Ada!\n", stderr: "" });
+  });
+
   it("names the gateway of a call, if it has a name", async () => {
     using place = new Place();
     journal(place, 1, call("search", { gateway: "gateway-2" }));

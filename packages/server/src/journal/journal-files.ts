@@ -84,8 +84,8 @@ export async function listSegments(folder: string): Promise<Segment[]> {
 const MAX_NAME_CHARS = 200;
 
 /**
- * Formats a call as a line, including the line break. Every call pays for it, so only the numbers are formatted anew: the
- * names are those of the call before, and so is the second.
+ * Formats a call as a line, including the line break. Every call pays for it, so only the numbers are formatted each
+ * time: the names are those of the call before, and so is the second.
  */
 export function lineOf(
   call: CallRecord,

@@ -48,7 +48,7 @@ export interface ScanResult {
 
 const MIN_LITERAL_BYTES = 3;
 const MIN_BYTES_PER_LITERAL = 256;
-/** Nobody reads a longer line from its start: such a match says where in the line it is. */
+/** A longer line is not worth reading from its start, so its match says where it ends. */
 const LONG_LINE_BYTES = 1_000;
 const BINARY: ScanResult = { binary: true, count: 0, skipped: 0, matches: [] };
 const NONE: ScanResult = { binary: false, count: 0, skipped: 0, matches: [] };

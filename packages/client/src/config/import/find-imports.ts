@@ -148,7 +148,7 @@ function recognise(text: string, path: string): ImportSource {
 
 const HINTS: Readonly<Record<string, string>> = {
   EISDIR: "Name a file inside it.",
-  EFTYPE: "Remove it: whoever made this folder put it there.",
+  EFTYPE: "Remove it: no program writes its settings that way, so it came with the folder.",
   EFBIG: "Remove what does not belong in it.",
 };
 
