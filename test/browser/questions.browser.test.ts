@@ -81,10 +81,12 @@ describe.skipIf(browserPath === undefined)("the page Questions", () => {
     const second = client.call(tool);
     await card.getByRole("button", { name: "Run it" }).click();
     expect(JSON.stringify(await second)).not.toContain("DENIED");
+    await card.waitFor({ state: "detached" });
     const third = client.call(tool);
     await card.waitFor();
-    const asked = client.received.findLast(({ method }) => method === "elicitation/create");
-    client.answer(asked?.id, { action: "decline" });
+    const asked = () => client.received.filter(({ method }) => method === "elicitation/create");
+    await expect.poll(() => asked().length).toBe(3);
+    client.answer(asked()[2]?.id, { action: "decline" });
     await third;
     await page.getByRole("heading", { name: "Nothing is waiting for you" }).waitFor();
     expect(stage.faults).toEqual([]);
