@@ -1,17 +1,18 @@
 // Counts the source files that a flow passes through in the built command: `node scripts/walk.js [--files] [flow …]`.
 //
-// A flow passes through a file if one of the file's async functions starts in it, or if the file is on the stack when
-// the flow touches the outside: a file, a socket, a process, another thread or the database. Files with only pure
-// helpers do not count, so the result is the files a reader has to open to follow the flow.
+// A flow passes through a file if it calls one of the file's functions, synchronous or not. A file that is only loaded
+// does not count. The result is the files a reader meets on the way. Files that only some runs pass through, because a
+// timer fired or a thread was slow, are left out: each flow is walked twice. test/ratchet/flows.slow.test.ts compares
+// the counts with the limits in test/ratchet/limits.json.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const COMMAND = join(ROOT, "packages/cli/dist/main.js");
+const COMMAND = join(ROOT, "scripts/walk/entry.js");
 const PROBE = new URL("./walk/probe.js", import.meta.url).href;
 
 /** @param {string} name @param {string[]} args */
@@ -22,33 +23,39 @@ const server = (name, ...args) => ({
 
 /**
  * @typedef {{ folder: string, start: (args: string[], window?: { from: string, to?: string }) => import("node:child_process").ChildProcess }} Place
- * @type {Record<string, { target: number, run: (place: Place) => Promise<void> }>}
+ * @type {Record<string, (place: Place) => Promise<void>>}
  */
-const FLOWS = {
-  call: {
-    target: 20,
-    run: async ({ start }) => ended(start(["call", "hello.hello", "name=Ada"])),
+export const FLOWS = {
+  call: async ({ start }) => ended(start(["call", "hello.hello", "name=Ada"])),
+  warmCall: callThroughDaemon,
+  query: queryOverHttp,
+  add: async ({ start, folder }) => {
+    writeFileSync(join(folder, "note.md"), "# A note\nRetry with backoff.\n");
+    await ended(start(["store", "add", "note.md"]));
   },
-  query: { target: 25, run: queryOverHttp },
-  add: {
-    target: 35,
-    run: async ({ start, folder }) => {
-      writeFileSync(join(folder, "note.md"), "# A note\nRetry with backoff.\n");
-      await ended(start(["store", "add", "note.md"]));
-    },
-  },
-  elicitation: { target: 12, run: elicit },
-  ask: {
-    target: 30,
-    run: async ({ start, folder }) => {
-      const turns = [{ tool: "hello.hello", args: { name: "Ada" } }, { text: "Done." }];
-      writeFileSync(join(folder, "turns.jsonl"), turns.map((turn) => JSON.stringify(turn)).join("\n"));
-      await ended(
-        start(["ask", "--provider", "echo", "--script", "turns.jsonl", "--tool", "hello.*", "--yes", "Greet Ada."]),
-      );
-    },
+  elicitation: elicit,
+  ask: async ({ start, folder }) => {
+    const turns = [{ tool: "hello.hello", args: { name: "Ada" } }, { text: "Done." }];
+    writeFileSync(join(folder, "turns.jsonl"), turns.map((turn) => JSON.stringify(turn)).join("\n"));
+    await ended(
+      start(["ask", "--provider", "echo", "--script", "turns.jsonl", "--tool", "hello.*", "--yes", "Greet Ada."]),
+    );
   },
 };
+
+/**
+ * Calls a tool in the daemon, whose server is connected by an earlier call. Counts the whole second command, and the
+ * daemon from the arrival of the request to the answer.
+ * @param {Place} place
+ */
+async function callThroughDaemon({ start }) {
+  const daemon = start(["broker", "run"], { from: "name=Counted", to: "Hello, Counted" });
+  await lineWith(daemon.stderr, / listening /);
+  await ended(start(["call", "hello.hello", "name=opening"], { from: "never" }));
+  await ended(start(["call", "hello.hello", "name=Counted"]));
+  daemon.kill("SIGTERM");
+  await new Promise((resolve) => daemon.once("exit", resolve));
+}
 
 /**
  * Runs a `query` with a search, measured from the arrival of its POST to the answer. An earlier query has already
@@ -136,24 +143,26 @@ async function lineWith(stream, wanted) {
   throw new Error(`No line matches ${wanted}.`);
 }
 
-/** @param {string} flow */
-async function walk(flow) {
+/** The files that one walk passes through. @param {string} flow */
+async function walkOnce(flow) {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-walk-"));
-  const names = join(folder, "names.txt");
-  writeFileSync(names, "");
+  const home = join(folder, "home");
+  const names = join(home, "names.txt");
   mkdirSync(join(folder, ".trunkline/store"), { recursive: true });
+  mkdirSync(join(home, ".trunkline"), { recursive: true, mode: 0o700 });
+  writeFileSync(names, "");
   const servers = { hello: server("hello"), asking: server("asking", "--legacy-only") };
-  writeFileSync(join(folder, ".trunkline/mcp.json"), JSON.stringify({ servers }));
+  writeFileSync(join(home, ".trunkline/settings.json"), JSON.stringify({ mcpServers: servers }));
   try {
-    await FLOWS[flow]?.run({
+    await FLOWS[flow]?.({
       folder,
       start: (args, window = undefined) =>
         spawn(process.execPath, [COMMAND, ...args], {
           cwd: folder,
           env: {
             PATH: process.env.PATH,
-            HOME: folder,
-            TRUNKLINE_TRUST: "all",
+            HOME: home,
+            ...(flow !== "warmCall" && { TRUNKLINE_BROKER: "off" }),
             NODE_OPTIONS: `--import ${PROBE}`,
             WALK_FILE: names,
             WALK_WINDOW: JSON.stringify(window ?? {}),
@@ -167,14 +176,22 @@ async function walk(flow) {
   }
 }
 
-const args = process.argv.slice(2);
-const wanted = args.filter((arg) => !arg.startsWith("-"));
-for (const flow of wanted.length > 0 ? wanted : Object.keys(FLOWS)) {
-  if (FLOWS[flow] === undefined) {
-    console.error(`Unknown flow "${flow}". Use one of ${Object.keys(FLOWS).join(", ")}.`);
-    process.exit(2);
+/** The files that both of two walks pass through. @param {string} flow */
+export async function walk(flow) {
+  const second = new Set(await walkOnce(flow));
+  return (await walkOnce(flow)).filter((file) => second.has(file));
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const args = process.argv.slice(2);
+  const wanted = args.filter((arg) => !arg.startsWith("-"));
+  for (const flow of wanted.length > 0 ? wanted : Object.keys(FLOWS)) {
+    if (FLOWS[flow] === undefined) {
+      console.error(`Unknown flow "${flow}". Use one of ${Object.keys(FLOWS).join(", ")}.`);
+      process.exit(2);
+    }
+    const files = await walk(flow);
+    console.log(`${flow}: ${files.length} files`);
+    if (args.includes("--files")) for (const file of files) console.log(`  ${file}`);
   }
-  const files = await walk(flow);
-  console.log(`${flow}: ${files.length} files (target ${FLOWS[flow].target})`);
-  if (args.includes("--files")) for (const file of files) console.log(`  ${file}`);
 }

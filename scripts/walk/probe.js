@@ -1,86 +1,85 @@
-// Preloaded into every process and thread of a flow (`node --import`). Records which of our source files the flow
-// passes through: files in which an async function starts, and files on the stack when the flow touches a file, a
-// socket, a process or the database. Writes the names to WALK_FILE; WALK_WINDOW says which part of the flow counts (see
-// walk.js).
-import { createHook } from "node:async_hooks";
-import childProcess from "node:child_process";
-import fs from "node:fs";
+// Preloaded into every process and thread of a flow (`node --import`). Records which of our source files have a function
+// that the flow calls, as V8's precise coverage counts them. Writes their names to WALK_FILE; WALK_WINDOW says which part
+// of the flow counts (see walk.js).
+import { appendFileSync } from "node:fs";
 import http from "node:http";
-import { createRequire, syncBuiltinESMExports } from "node:module";
+import inspector from "node:inspector";
 import net from "node:net";
 import { Readable } from "node:stream";
-import workers from "node:worker_threads";
+import { isMainThread, parentPort } from "node:worker_threads";
 
 const target = process.env.WALK_FILE ?? "";
 const { from, to } = JSON.parse(process.env.WALK_WINDOW ?? "{}");
-const append = fs.appendFileSync;
 
-Error.stackTraceLimit = 100;
-let isOpen = from === undefined;
+const session = new inspector.Session();
+session.connect();
+
+/** Answers at once, because the session belongs to this thread. @param {string} method @param {object} [params] */
+function post(method, params) {
+  /** @type {any} */
+  let answer;
+  session.post(method, params, (_error, result) => {
+    answer = result;
+  });
+  return answer;
+}
+
 /** @type {Set<string>} */
 const noted = new Set();
+let isOpen = from === undefined;
 
-/** @param {boolean} whole every file on the stack, or only the innermost one */
-function note(whole) {
-  if (!isOpen) return;
-  const holder = { stack: "" };
-  Error.captureStackTrace(holder, note);
-  for (const [, name, path] of holder.stack.matchAll(/packages\/([\w-]+)\/dist\/([^\s:)]+?)\.js/g)) {
+/** Reads what ran since the last time. @param {{ discard?: boolean }} [options] */
+function note({ discard = false } = {}) {
+  const { result } = post("Profiler.takePreciseCoverage");
+  if (discard) return;
+  for (const { url, functions } of result) {
+    const [, name, path] = /\/packages\/([\w-]+)\/dist\/(.+)\.js$/.exec(url) ?? [];
+    if (name === undefined) continue;
+    // The function that begins at 0 is the module itself: loading a file does not put it on the way.
+    const ran = functions.some((/** @type {any} */ { ranges: [whole] }) => whole.count > 0 && whole.startOffset > 0);
     const file = `packages/${name}/src/${path}.ts`;
-    if (!noted.has(file)) {
-      noted.add(file);
-      append(target, `${file}\n`);
-    }
-    if (!whole) return;
+    if (!ran || noted.has(file)) continue;
+    noted.add(file);
+    appendFileSync(target, `${file}\n`);
   }
 }
 
 /** Opens and closes the flow's window when certain text passes through a stream. @param {unknown} chunk */
 function watchWindow(chunk) {
   if (from === undefined || (typeof chunk !== "string" && !(chunk instanceof Uint8Array))) return;
-  const text = String(chunk);
-  if (text.includes(from)) isOpen = true;
-  else if (to !== undefined && isOpen && text.includes(to)) isOpen = false;
+  const text = Buffer.from(chunk).toString();
+  if (!isOpen && text.includes(from)) {
+    isOpen = true;
+    note({ discard: true });
+  } else if (to !== undefined && isOpen && text.includes(to)) {
+    note();
+    isOpen = false;
+  }
 }
 
-/**
- * @param {any} owner
- * @param {string} name
- * @param {{ chunk?: boolean }} [options] whether the first argument is stream data
- */
-function wrap(owner, name, { chunk = false } = {}) {
+/** @param {any} owner @param {string} name */
+function watch(owner, name) {
   const original = owner[name];
   owner[name] = function (/** @type {unknown[]} */ ...args) {
-    note(true);
-    if (chunk) watchWindow(args[0]);
+    watchWindow(args[0]);
     return original.apply(this, args);
   };
 }
 
-createHook({
-  init(_id, type) {
-    if (type === "PROMISE") note(false);
-  },
-}).enable();
-
-const push = Readable.prototype.push;
-Readable.prototype.push = function (chunk, encoding) {
-  watchWindow(chunk);
-  return push.call(this, chunk, encoding);
-};
-for (const name of ["readFile", "writeFile", "open", "rename", "mkdir"]) wrap(fs.promises, name);
-for (const name of ["readFileSync", "writeSync"]) wrap(fs, name);
-wrap(childProcess, "spawn");
-wrap(net.Socket.prototype, "write", { chunk: true });
-wrap(http.ServerResponse.prototype, "write", { chunk: true });
-wrap(http.ServerResponse.prototype, "end", { chunk: true });
-wrap(workers.Worker.prototype, "postMessage");
-wrap(workers.MessagePort.prototype, "postMessage");
-wrap(globalThis, "fetch");
-syncBuiltinESMExports();
-
-const Database = createRequire(new URL("../../packages/store/package.json", import.meta.url))("better-sqlite3");
-const memory = new Database(":memory:");
-const statement = Object.getPrototypeOf(memory.prepare("select 1"));
-for (const name of ["run", "get", "all"]) wrap(statement, name);
-memory.close();
+post("Profiler.enable");
+post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+watch(Readable.prototype, "push");
+watch(net.Socket.prototype, "write");
+watch(http.ServerResponse.prototype, "write");
+watch(http.ServerResponse.prototype, "end");
+process.on("exit", () => {
+  if (isOpen) note();
+});
+// A thread is usually terminated, without "exit". What it did was asked for with a message, and ends with one.
+if (!isMainThread && parentPort !== null) {
+  const send = parentPort.postMessage;
+  parentPort.postMessage = function (...args) {
+    if (isOpen) note();
+    return send.apply(this, args);
+  };
+}
