@@ -25,27 +25,17 @@ const SLOW = ["**/*.slow.test.ts"];
 /** In a real browser: `npm run test:browser`. */
 const BROWSER = ["test/browser/**/*.browser.test.ts"];
 
+const E2E = new URL("./test/e2e/", import.meta.url);
+
 /**
- * End-to-end tests of commands that the broker runs. The other tests never use it: they run scripts, serve over
- * HTTP, or name their own configuration or trust. test/broker compares single command lines.
+ * End-to-end tests of commands that the broker runs, marked with this line in their head. The other tests never use it:
+ * they run scripts, serve over HTTP, or name their own configuration or trust. test/broker compares single command
+ * lines.
  */
-const WITH_BROKER = [
-  "init.slow",
-  "json-output.slow",
-  "managing.slow",
-  "query.slow",
-  "serve",
-  "serve-composition.slow",
-  "serve-policy",
-  "serve-watch.slow",
-  "servers-commands.slow",
-  "store.slow",
-  "store-faults.slow",
-  "store-graph.slow",
-  "store-grep.slow",
-  "store-paths.slow",
-  "store-sessions.slow",
-].map((name) => `test/e2e/${name}.test.ts`);
+const TAG = /^\/\/ @with-broker$/m;
+const WITH_BROKER = readdirSync(E2E)
+  .filter((name) => name.endsWith(".test.ts") && TAG.test(readFileSync(new URL(name, E2E), "utf8")))
+  .map((name) => `test/e2e/${name}`);
 
 const alias = sourceAliases();
 

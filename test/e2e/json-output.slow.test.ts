@@ -1,4 +1,5 @@
 // `--json` on every command that prints something: one document on stdout, everything else on stderr.
+// @with-broker
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// @with-broker
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Place, root } from "./command.js";

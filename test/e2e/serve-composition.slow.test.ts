@@ -1,4 +1,5 @@
 // What is behind `trunkline serve`, assembled by the built command: configuration, servers, store, journal.
+// @with-broker
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";

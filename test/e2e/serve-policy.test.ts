@@ -1,4 +1,5 @@
 // A policy stays in effect while its file is broken.
+// @with-broker
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { HANG_MS } from "../support/hang.js";

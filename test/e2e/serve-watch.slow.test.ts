@@ -1,4 +1,5 @@
 // `serve --watch` and its session in the store.
+// @with-broker
 import { describe, expect, it, vi } from "vitest";
 import { HANG_MS } from "../support/hang.js";
 import { outcomeOf, Place, seen } from "./command.js";

@@ -1,5 +1,6 @@
 // `trunkline store …` under bad conditions: full or read-only disks, processes that die, concurrent writers, and files
 // corrupted from outside.
+// @with-broker
 
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";

@@ -1,4 +1,5 @@
 // `trunkline store graph`, and the document output of `store get` and `store list`.
+// @with-broker
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

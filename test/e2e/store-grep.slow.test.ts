@@ -1,4 +1,5 @@
 // `trunkline store grep`, used like grep and ripgrep.
+// @with-broker
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

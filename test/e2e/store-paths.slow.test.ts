@@ -1,4 +1,5 @@
 // Paths in the output of `trunkline store`: relative to the working directory for people, both ways for programs.
+// @with-broker
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
 // Sessions and watching at the command line.
+// @with-broker
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

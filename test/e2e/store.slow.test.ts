@@ -1,4 +1,5 @@
 // The `trunkline store …` commands as a user runs them: every call is a separate process in its own folder.
+// @with-broker
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";

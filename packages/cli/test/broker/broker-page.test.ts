@@ -96,6 +96,8 @@ describe("the status of the broker", () => {
 
   it("makes names of programs and servers harmless", () => {
     const text = shown(statusOf([server({ name: "a\u001b[2J" })], [client("b\u0007")]));
+    expect(text).toMatch(/^ {2}a\S*\[2J {2}connected/m);
+    expect(text).toMatch(/^ {2}b\S* +~\/app, for 1 min/m);
     for (const hidden of ["\u0007", "\u001b"]) expect(text).not.toContain(hidden);
   });
 });

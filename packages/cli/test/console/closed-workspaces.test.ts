@@ -1,11 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ConsoleWorkspace, ConsoleWorld } from "../../src/console/console-world.js";
 import { openOperations } from "../../src/console/operations-part.js";
 import { openQuestions } from "../../src/console/questions-part.js";
-import { ToolCatalogue } from "../../src/console/tool-catalogue.js";
 import { openTestWorld, type TestWorld, WORKSPACE } from "./console-workspace.js";
+
+const changing = fileURLToPath(new URL("../../../../test/servers/changing.js", import.meta.url));
 
 /** The same world, in which workspaces can be closed. */
 function closable({ world }: TestWorld) {
@@ -22,24 +24,47 @@ function closable({ world }: TestWorld) {
 
 describe("a workspace that was closed while a page is open", () => {
   afterEach(() => {
-    vi.restoreAllMocks();
     vi.useRealTimers();
   });
 
-  it("has no list of tools any more", async () => {
-    await using test = openTestWorld();
+  it("sends no more news of its tools", async () => {
+    await using test = openTestWorld({ mcpServers: {} });
+    const definitions = join(test.folder, "definitions.json");
+    const define = (...names: string[]) =>
+      writeFileSync(
+        definitions,
+        JSON.stringify({ tools: names.map((name) => ({ name, inputSchema: { type: "object" } })) }),
+      );
+    define("announce");
+    const args = [changing, "--definitions", definitions, "--calls", join(test.folder, "calls")];
+    const settings = { mcpServers: { changing: { command: process.execPath, args } } };
+    writeFileSync(join(test.home, "settings.json"), JSON.stringify(settings));
     const { world, set } = closable(test);
     const { handlers, watch, rest } = openOperations(world);
-    const rested = vi.spyOn(ToolCatalogue.prototype, "rest");
+    const news = () => test.events.filter((event) => event.kind === "changed" && event.topics.includes("tools")).length;
+    const hub = await test.app.hub();
+    const announced = async (...names: string[]) => {
+      define("announce", ...names);
+      const changed = new Promise<void>((resolve) => {
+        const stop = hub.onCatalogChanged(() => {
+          stop();
+          resolve();
+        });
+      });
+      await hub.call("changing.announce");
+      await changed;
+    };
     watch();
     await handlers.tools({ workspace: WORKSPACE }, test.request());
+    await announced("one");
+    await expect.poll(news).toBeGreaterThan(0);
     watch();
-    expect(rested).not.toHaveBeenCalled();
     set(false);
     watch();
-    expect(rested).toHaveBeenCalledTimes(1);
+    const before = news();
+    await announced("one", "two");
+    expect(news()).toBe(before);
     rest();
-    expect(rested).toHaveBeenCalledTimes(1);
   });
 
   it("has nothing left of its questions", async () => {

@@ -18,6 +18,8 @@ export interface TestWorld extends AsyncDisposable {
   readonly app: App;
   readonly events: ConsoleEvent[];
   readonly folder: string;
+  /** Trunkline's home, where the user's settings are. */
+  readonly home: string;
   /** The context of a request by a tab. */
   request(tab?: string, signal?: AbortSignal): RequestContext;
 }
@@ -59,6 +61,7 @@ export function openTestWorld(
     app,
     events,
     folder,
+    home,
     request: (tab = "tab", signal = new AbortController().signal) => ({ tab, signal }),
     [Symbol.asyncDispose]: async () => {
       await app.close();
