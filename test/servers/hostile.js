@@ -5,6 +5,8 @@
 // - big {bytes}: a text of that size; image {bytes}: an image of that size;
 // - endless {}: an answer that never ends;
 // - deep {levels, as: "text" | "structured"}: nested lists;
+// - raw {json, as: "text" | "structured" | "result"}: that JSON as it is written, escapes included: of a text, of an
+//   object, or of the whole result;
 // - progress {count}, logs {count}, changes {count}: that many notifications, then an answer.
 // With {held: true}, over stdio, the answer to a tool is written together with the next answer, right before it.
 // Options: --tools N lists N more tools; --pages endless gives every page a new nextCursor; --schema-bytes N and
@@ -87,6 +89,14 @@ const behaviours = {
       await repeat("[", params.levels, write);
       await repeat("]", params.levels, write);
     }),
+  raw: async ({ params, write }) =>
+    void (await write(
+      params.as === "result"
+        ? params.json
+        : params.as === "structured"
+          ? `{"content":[],"structuredContent":${params.json}}`
+          : `{"content":[{"type":"text","text":${params.json}}]}`,
+    )),
   progress: async ({ params, write, notify }) => {
     const { progressToken } = params.meta ?? {};
     for (let progress = 1; progress <= params.count; progress++) {

@@ -121,7 +121,7 @@ function afterCheckedText(bytes: Uint8Array, from: number): number {
     if (byte < BLANK) return -1;
     if (byte !== BACKSLASH) continue;
     const escaped = bytes[++at];
-    if (escaped === 0x75) {
+    if (escaped === LETTER_U) {
       for (let digit = 0; digit < 4; digit++) if (!isHex(bytes[++at])) return -1;
     } else if (escaped === undefined || SIMPLE_ESCAPES[escaped] !== 1) return -1;
   }
@@ -335,44 +335,56 @@ export function hasFewValues({ bytes, start, end }: Span, most: number): boolean
 }
 
 const PIECE_BYTES = 64 * 1024;
-/** The longest sequence that must be decoded as one: the escapes of two surrogates. */
-const LONGEST_ESCAPE = 12;
 
-/** Returns a position from `from` on, at most `end`, where a text can be cut: not within an escape or a character. */
-function cutOf(bytes: Uint8Array, from: number, end: number): number {
-  let clear = 0;
-  for (let at = Math.max(0, from - LONGEST_ESCAPE); at < end; at++) {
-    const byte = bytes[at] as number;
-    if (clear >= LONGEST_ESCAPE && at >= from && (byte & 0xc0) !== 0x80) return at;
-    clear = byte === BACKSLASH ? 0 : clear + 1;
-  }
-  return end;
+/**
+ * Returns the first position from `from` on, at most `end`, where a text can be cut: not within a character, an escape,
+ * or a pair of escaped surrogates. `from` can be a fraction; `first` is a position where the text can be cut.
+ */
+function cutOf(bytes: Uint8Array, { first, from, end }: { first: number; from: number; end: number }): number {
+  let at = Math.max(first, Math.ceil(from));
+  while (at < end && isWithin(bytes, first, at)) at++;
+  return Math.min(at, end);
 }
 
-/** The beginning of a text: at least this many bytes of its JSON, if it has them. */
-export function textHead({ bytes, start, end }: Span, leastBytes: number): string {
-  const cut = cutOf(bytes, Math.min(end - 1, start + 1 + leastBytes), end - 1);
-  return JSON.parse(`"${spanText({ bytes, start: start + 1, end: cut })}"`) as string;
+function isWithin(bytes: Uint8Array, first: number, at: number): boolean {
+  if (((bytes[at] as number) & 0xc0) === 0x80 || isInEscape(bytes, first, at)) return true;
+  return (
+    at - LENGTH_OF_ESCAPE >= first && isSurrogate(bytes, at, 0xc) && isSurrogate(bytes, at - LENGTH_OF_ESCAPE, 0x8)
+  );
 }
 
-/** The end of a text: at most this many bytes of its JSON. */
-export function textTail({ bytes, start, end }: Span, mostBytes: number): string {
-  const first = start + 1;
-  let cut = Math.max(first, end - 1 - mostBytes);
-  while (cut > first && cut < end - 1 && (((bytes[cut] as number) & 0xc0) === 0x80 || isInEscape(bytes, first, cut)))
-    cut++;
-  return JSON.parse(`"${spanText({ bytes, start: cut, end: end - 1 })}"`) as string;
+const LENGTH_OF_ESCAPE = 6;
+const LETTER_U = 0x75;
+
+/** Whether an escaped surrogate may begin here, of the low half (0xc) or the high half (0x8). */
+function isSurrogate(bytes: Uint8Array, at: number, half: 0x8 | 0xc): boolean {
+  if (bytes[at] !== BACKSLASH || bytes[at + 1] !== LETTER_U) return false;
+  const code = Number.parseInt(String.fromCharCode(bytes[at + 2] ?? 0, bytes[at + 3] ?? 0), 16);
+  return code >> 4 === 0xd && (code & 0xc) === half;
 }
 
 /** Whether a position in a text that starts at `first` is within an escape. */
 function isInEscape(bytes: Uint8Array, first: number, at: number): boolean {
-  for (let start = at - 1; start >= first && start > at - 6; start--) {
+  for (let start = at - 1; start >= first && start > at - LENGTH_OF_ESCAPE; start--) {
     if (bytes[start] !== BACKSLASH) continue;
     let before = start;
     while (before > first && bytes[before - 1] === BACKSLASH) before--;
-    if ((start - before) % 2 === 0) return start + (bytes[start + 1] === 0x75 ? 6 : 2) > at;
+    if ((start - before) % 2 === 0) return start + (bytes[start + 1] === LETTER_U ? LENGTH_OF_ESCAPE : 2) > at;
   }
   return false;
+}
+
+/** The beginning of a text: at least this many bytes of its JSON, if it has them. */
+export function textHead({ bytes, start, end }: Span, leastBytes: number): string {
+  const first = start + 1;
+  const cut = cutOf(bytes, { first, from: first + leastBytes, end: end - 1 });
+  return JSON.parse(`"${spanText({ bytes, start: first, end: cut })}"`) as string;
+}
+
+/** The end of a text: at most this many bytes of its JSON. */
+export function textTail({ bytes, start, end }: Span, mostBytes: number): string {
+  const cut = cutOf(bytes, { first: start + 1, from: end - 1 - mostBytes, end: end - 1 });
+  return JSON.parse(`"${spanText({ bytes, start: cut, end: end - 1 })}"`) as string;
 }
 
 /** The content of a text as UTF-8, and its number of UTF-16 units. Decodes it in pieces, which takes little memory. */
@@ -382,7 +394,7 @@ export function decodedText({ bytes, start, end }: Span): { readonly bytes: Uint
   let outBytes = 0;
   let length = 0;
   for (let at = start + 1; at < end - 1; ) {
-    const cut = cutOf(bytes, Math.min(end - 1, at + PIECE_BYTES), end - 1);
+    const cut = cutOf(bytes, { first: at, from: at + PIECE_BYTES, end: end - 1 });
     const piece = source.subarray(at, cut);
     at = cut;
     if (!piece.includes(BACKSLASH)) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../../test/support/seed.js";
 import {
   checkJson,
   countOf,
@@ -9,6 +10,8 @@ import {
   recordOfText,
   spanKind,
   spanValue,
+  textHead,
+  textTail,
   wholeSpan,
 } from "../src/json-bytes.js";
 import { linedJson } from "../src/json-bytes-format.js";
@@ -187,6 +190,74 @@ describe("JSON as bytes", () => {
       const record = recordOfText("text", span(JSON.stringify(text)));
       expect(shrinkSpan(record, 1_000)).toEqual(shrink({ text }, 1_000));
       expect([...fieldsOf(record)].map(([name, field]) => [name, spanValue(field) === text])).toEqual([["text", true]]);
+    }
+  });
+
+  const UNITS = [
+    "a",
+    " ",
+    "é",
+    "€",
+    "😀",
+    '\\"',
+    "\\\\",
+    "\\n",
+    "\\/",
+    "\\u00e9",
+    "\\u0000",
+    "\\u005c",
+    "\\ud83d\\ude00",
+    "\\\\ud83d",
+    "\\\\ude00",
+  ];
+  /** A JSON text of a few kinds of characters, so that runs of each are common. */
+  const randomText = (random: ReturnType<typeof seededRandom>, units: number) => {
+    const few = Array.from({ length: 1 + random.below(4) }, () => random.pick(UNITS));
+    return `"${Array.from({ length: units }, () => random.pick(few)).join("")}"`;
+  };
+  const hasHalf = (text: string) => /^[\udc00-\udfff]|[\ud800-\udbff]$/.test(text);
+
+  it("cuts a text at any size, whole or not, without splitting an escape or a character", () => {
+    const random = seededRandom();
+    for (let round = 0; round < 120; round++) {
+      const json = randomText(random, random.below(60));
+      const text = span(json);
+      const value = JSON.parse(json) as string;
+      const bytes = text.end - text.start - 2;
+      for (let least = -2; least < bytes + 20; least += random.pick([1, 0.25, 1 / 3])) {
+        const head = textHead(text, least);
+        expect(value.startsWith(head) && !hasHalf(head), `the first ${least} bytes of ${json}`).toBe(true);
+        const rest = textTail(text, least);
+        expect(value.endsWith(rest) && !hasHalf(rest), `the last ${least} bytes of ${json}`).toBe(true);
+        if (least >= bytes) expect([head, rest]).toEqual([value, value]);
+      }
+    }
+  });
+
+  it.each(["\\u00e9", "\\ud83d\\ude00", "\\\\", '\\"'])(
+    "decodes only as much of a text of %s as it is asked for",
+    (unit) => {
+      const text = span(`"${unit.repeat(100_000)}"`);
+      for (const bytes of [100, 100.5, 1_001]) {
+        expect(textHead(text, bytes).length).toBeLessThan(bytes + 10);
+        expect(textTail(text, bytes).length).toBeLessThan(bytes + 10);
+        expect(textHead(text, bytes).length).toBeGreaterThanOrEqual(Math.floor(bytes / 6) - 2);
+        expect(textTail(text, bytes).length).toBeGreaterThanOrEqual(Math.floor(bytes / 6) - 2);
+      }
+    },
+  );
+
+  it("shrinks a value to any size, whole or not", () => {
+    const random = seededRandom();
+    for (let round = 0; round < 40; round++) {
+      const texts = Array.from({ length: 4 }, () => randomText(random, 500));
+      const json = `{"a":${texts[0]},"list":[${texts[1]},{"b":${texts[2]},"n":[1,2.5,-3e4]}],"inner":${JSON.stringify(texts[3])}}`;
+      for (let size = 1; size < 3_000; size += random.next() * 200) {
+        for (const digest of [false, true]) {
+          const { value } = shrinkSpan(span(json), size, { digest });
+          expect(JSON.parse(JSON.stringify(value))).toEqual(value);
+        }
+      }
     }
   });
 });

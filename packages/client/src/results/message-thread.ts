@@ -151,7 +151,8 @@ function aboutBlock(block: Span): Record<string, unknown> {
   if (payload === block) return spanKind(block) === "list" ? { ...about, count: countOf(block) } : about;
   const text = String(spanValue(payload));
   about.size = Buffer.byteLength(text, isText ? "utf8" : "base64");
-  return isText ? { ...about, head: text.slice(0, BLOCK_HEAD_CHARS) } : about;
+  // Half a surrogate pair is JSON that strict readers refuse.
+  return isText ? { ...about, head: text.slice(0, BLOCK_HEAD_CHARS).replace(/[\ud800-\udbff]$/, "") } : about;
 }
 
 /** The base64 of an image, a sound or a file, or the text of an embedded resource; otherwise the block itself. */

@@ -3,9 +3,11 @@ import {
   headOf,
   isContentId,
   isRecord,
+  isTrunklineError,
   jsonBytes,
   LargeValue,
   LEFT_OUT,
+  messageOf,
   type SerializedValue,
   type Shrunk,
   shrink,
@@ -66,6 +68,11 @@ export class CuttablePart {
     return this.value instanceof LargeValue;
   }
 
+  /** Whether the part is stored if it does not fit. */
+  get isStorable(): boolean {
+    return this.#isStorable;
+  }
+
   /** The least that is shown of the part if it does not fit. */
   get leastBytes(): number {
     return this.#isFailure ? LEAST_ERROR_BYTES : HANDLE_BYTES;
@@ -103,8 +110,14 @@ export class CuttablePart {
   }
 
   async handle(): Promise<{ size: number; hash?: string }> {
-    const { bytes, id } = await this.serialized();
-    return { size: bytes.length, ...(this.#isStorable ? { hash: id } : {}) };
+    try {
+      const { bytes, id } = await this.serialized();
+      return { size: bytes.length, ...(this.#isStorable ? { hash: id } : {}) };
+    } catch (error) {
+      if (!(this.value instanceof LargeValue) || !isTrunklineError(error, "RESULT_TOO_LARGE")) throw error;
+      this.refuse(messageOf(error));
+      return { size: this.value.sizeBytes };
+    }
   }
 
   /** Returns the beginning of the value within `maxBytes`, marked as truncated. */
@@ -137,7 +150,7 @@ export class CuttablePart {
     if (maxBytes < 16) return { head: {}, cuts: [] };
     const { value, cuts }: Shrunk =
       this.value instanceof LargeValue
-        ? await this.value.shrink(maxBytes - 10)
+        ? await shrinkLarge(this.value, maxBytes - 10)
         : shrink(this.value, maxBytes - (isRecord(this.value) ? 0 : 10), { digest: this.#digest });
     if (isRecord(value)) return { head: value, cuts };
     return { head: typeof value === "string" ? { text: value } : { head: value }, cuts };
@@ -158,6 +171,16 @@ export class CuttablePart {
         ? `get {${hash}, ${range}}`
         : `${this.#through} {"steps": [{"op": "get", "params": {${hash}, ${range}}}]}`;
     return `${this.#limit}The full result is stored: ${get} or grep {"pattern": "…", ${hash}}.${shown}`;
+  }
+}
+
+/** A value whose thread has failed shows nothing of itself: the results of other steps must not be lost with it. */
+async function shrinkLarge(large: LargeValue, maxBytes: number): Promise<Shrunk> {
+  try {
+    return await large.shrink(maxBytes);
+  } catch (error) {
+    if (!isTrunklineError(error, "RESULT_TOO_LARGE")) throw error;
+    return { value: {}, cuts: ["nothing of it"] };
   }
 }
 

@@ -88,7 +88,9 @@ export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
       (isFramed ? await fitJoined(joined, levels, maxTokens) : undefined) ??
       (await bareHandle(isFramed ? joined : cuttable[0], levels, maxTokens));
     // A part that is only in the joined one by its handle has to be stored too.
-    const inJoined = fitted.stored.includes(joined) ? cuttable.filter(({ isLarge }) => isLarge) : [];
+    const inJoined = fitted.stored.includes(joined)
+      ? cuttable.filter(({ isLarge, isStorable }) => isLarge && isStorable)
+      : [];
     const problem = await storeCut([...fitted.stored, ...inJoined], options);
     if (problem === undefined) return { value: fitted.value, text: fitted.text };
   }

@@ -1,5 +1,5 @@
 import type { ContentStore } from "@trunkline/core";
-import { contentIdOf, jsonBytes, shareOut, shrink, TrunklineError } from "@trunkline/core";
+import { contentIdOf, jsonBytes, LargeValue, shareOut, shrink, TrunklineError } from "@trunkline/core";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
 import { type FitOptions, fitAnswer } from "../../src/budget/fit.js";
@@ -312,5 +312,60 @@ describe("a stored value", () => {
     expect(written).toHaveLength(lines);
     const row = written.find((line) => line.includes("/src/module-123/")) ?? "";
     expect(JSON.parse(row.replace(/,$/, ""))).toEqual(rows(300)[123]);
+  });
+});
+
+describe("a large value whose thread fails", () => {
+  /** A value that cannot be shrunk, or not be read at all. */
+  class Unreadable extends LargeValue {
+    readonly sizeBytes = 5_000_000;
+    readonly about = {};
+    readonly #isStorable: boolean;
+
+    constructor(isStorable: boolean) {
+      super();
+      this.#isStorable = isStorable;
+    }
+
+    #fail(): Promise<never> {
+      return Promise.reject(
+        new TrunklineError("RESULT_TOO_LARGE", 'A large answer of "docs" cannot be read: it is gone.'),
+      );
+    }
+
+    shrink = () => this.#fail();
+    serializedAfter = () => this.#fail();
+    read = () => this.#fail();
+    whole = () => this.#fail();
+    release = () => {};
+    serialized = async () => (this.#isStorable ? await serializeValue({ all: "of it" }) : await this.#fail());
+  }
+
+  const batch = (large: LargeValue, maxTokens: number) =>
+    fit(undefined, {
+      parts: [
+        { op: "add", value: { added: 1 }, isStorable: true },
+        { op: "docs.read", value: large, isStorable: true },
+      ],
+      frame: (results) => ({ results, totalOps: 2, succeeded: 2 }),
+      essence: { counts: { totalOps: 2, succeeded: 2 } },
+      maxTokens,
+    });
+
+  it.each([60, 300, 8_000])("does not cost the results beside it (max_tokens %i)", async (maxTokens) => {
+    const { value } = await batch(new Unreadable(false), maxTokens);
+    expect(value).toMatchObject({ totalOps: 2, succeeded: 2 });
+    if (maxTokens < 300) return;
+    const large = { truncated: true, size: 5_000_000, hint: expect.stringContaining("cannot be read: it is gone.") };
+    expect(value.results).toEqual([{ added: 1 }, large]);
+  });
+
+  it("is still stored if it can be", async () => {
+    const { value, added } = await batch(new Unreadable(true), 1_000);
+    expect(value.results).toEqual([
+      { added: 1 },
+      expect.objectContaining({ truncated: true, hash: expect.any(String) }),
+    ]);
+    expect([...added.values()]).toEqual([JSON.stringify({ all: "of it" }, null, 0).replace(":", ": ")]);
   });
 });
