@@ -61,6 +61,7 @@ async function answerOf(name: string, args: Raw): Promise<Raw> {
   const { content, structuredContent } = await callTool(set, name, args);
   const [first] = content as { text: string }[];
   expect(JSON.parse(first?.text ?? "")).toEqual(structuredContent);
+  expect(first?.text).not.toMatch(/nothing of it|cannot be read/);
   return structuredContent as Raw;
 }
 
