@@ -31,6 +31,8 @@ export abstract class LargeValue {
   ): Promise<SerializedValue>;
   /** Follows a path. The value found may be a large one too. */
   abstract read(path: readonly Segment[]): Promise<PathReading>;
+  /** Its JSON, on one line. */
+  abstract json(): Promise<string>;
   /** Builds the whole value on this thread: only for whoever needs all of it. */
   abstract whole(): Promise<unknown>;
   /** Frees the memory of this value and of everything else from the same result. Idempotent. */

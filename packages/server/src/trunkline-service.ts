@@ -9,6 +9,7 @@ import type { CallRecorder } from "./interfaces/call-recorder.js";
 import { type AskThrough, type Caller, type Exchange, withAskThrough } from "./interfaces/exchange.js";
 import type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./interfaces/mcp-service.js";
 import type { Params } from "./interfaces/operation.js";
+import { readerOf } from "./interfaces/reader.js";
 import type { ServedTool, ToolResult } from "./interfaces/served-tool.js";
 import { CallLog, DEFINITION_NEWS, type Journal, type TokenAccount } from "./journal/journal.js";
 import { TokenCounter } from "./journal/token-counter.js";
@@ -218,9 +219,9 @@ class TrunklineService implements Service {
       run,
       log: this.#log,
       logger,
-      onResult: (server, { content }, { isForPerson }) => {
+      onResult: (server, { content }, exchange) => {
         this.#resources.routes.note(server, content instanceof JsonBytes ? linksIn(content) : content);
-        if (account !== undefined && isForPerson !== true) countText(account, content);
+        if (account !== undefined && readerOf(exchange) === "model") countText(account, content);
       },
     });
     this.#tools = tools;

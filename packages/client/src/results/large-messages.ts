@@ -231,8 +231,12 @@ export class ThreadValue extends LargeValue {
     return { value: this.#port.valueOf(found), missing };
   }
 
+  async json(): Promise<string> {
+    return await this.#port.ask("text", { op: "text" });
+  }
+
   async whole(): Promise<unknown> {
-    return JSON.parse(await this.#port.ask("text", { op: "text" }));
+    return JSON.parse(await this.json());
   }
 
   release(): void {

@@ -317,7 +317,7 @@ function answer(request: ThreadRequest): unknown {
     case "read":
       return read(spanAt(request.reference), request.path);
     case "text":
-      return spanText(spanAt(request.reference));
+      return Buffer.from(compactJson(spanAt(request.reference))).toString("utf8");
     case "items":
       return items(request);
   }

@@ -318,6 +318,11 @@ class LeftOut {
   }
 }
 
+/** The list entries for the blocks of each group if all of them are sent. */
+export function listWhole(groups: readonly BlockGroup["blocks"][]): FittedBlocks["listed"] {
+  return groups.map((blocks) => blocks.map(weigh).map(listedWhole));
+}
+
 /** The list entry of a block that is sent. A link says everything about itself. */
 function listedWhole(weighed: Weighed): ListedBlock {
   const entry = described(weighed);

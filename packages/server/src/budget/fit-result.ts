@@ -1,6 +1,7 @@
 // Fits the values and content blocks of an answer into one budget.
 import { type ContentStore, jsonBytes, LargeValue } from "@trunkline/core";
 import type { ContentBlock } from "../interfaces/operation.js";
+import type { Reader } from "../interfaces/reader.js";
 import { type BlockGroup, type FittedBlocks, fitBlocks, weighBlocks } from "./blocks.js";
 import type { AnswerPart } from "./cut-part.js";
 import { type Essence, type FittedAnswer, fitAnswer, MOST_MAX_TOKENS } from "./fit.js";
@@ -26,7 +27,8 @@ interface FitResultOptions {
   /** Opens the store for what does not fit; undefined if nothing is stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
   readonly now: () => number;
-  readonly isForPerson?: boolean | undefined;
+  /** Default: a model. */
+  readonly reader?: Reader | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -46,7 +48,7 @@ export async function fitResult(answer: UnfittedAnswer, options: FitResultOption
     const hasBlocks = answer.blocks?.some((blocks) => blocks.length > 0) === true;
     const beside = hasBlocks ? await besideText(answer, maxTokens, options) : undefined;
     const notes = answer.parts.map((_, index) => notesOf(beside?.listed[index]));
-    const whole = options.isForPerson === true ? wholeOf(answer, notes) : undefined;
+    const whole = options.reader === "person" ? wholeOf(answer, notes) : undefined;
     if (whole !== undefined) return { ...whole, beside };
     const fitted = await fitAnswer({
       parts: answer.parts.map(shortened),
@@ -60,8 +62,7 @@ export async function fitResult(answer: UnfittedAnswer, options: FitResultOption
     });
     return { value: fitted.value, text: fitted.text, beside };
   } finally {
-    for (const { value } of answer.parts) release(value);
-    for (const blocks of answer.blocks ?? []) for (const block of blocks) release(block);
+    releaseAnswer(answer);
   }
 }
 
@@ -77,6 +78,12 @@ function wholeOf({ parts, frame }: UnfittedAnswer, notes: readonly BlockNotes[])
     notes,
   );
   return jsonBytes(value, PERSON_BYTES) <= PERSON_BYTES ? { value, text: JSON.stringify(value) } : undefined;
+}
+
+/** Releases the large values of an answer. */
+export function releaseAnswer({ parts, blocks = [] }: UnfittedAnswer): void {
+  for (const { value } of parts) release(value);
+  for (const each of blocks) for (const block of each) release(block);
 }
 
 function release(value: unknown): void {

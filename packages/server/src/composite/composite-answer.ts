@@ -4,8 +4,10 @@ import type { AnswerPart } from "../budget/cut-part.js";
 import { fitResult, type UnfittedAnswer } from "../budget/fit-result.js";
 import { withShortLines } from "../budget/long-lines.js";
 import { stepBudget } from "../budget/step-budget.js";
+import { wholeResult } from "../budget/whole-result.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Operation, OperationRegistry } from "../interfaces/operation.js";
+import type { Reader } from "../interfaces/reader.js";
 import type { ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog, TokenAccount, TokenUse } from "../journal/journal.js";
 import type { RunStep } from "../operations/run-operation.js";
@@ -48,8 +50,8 @@ export interface CompositeEnvironment {
   readonly gateway?: (() => Promise<Gateway | undefined>) | undefined;
   readonly account: TokenAccount | undefined;
   readonly spill: boolean;
-  /** Whether answers are for a person, and so not fitted into a budget of tokens. */
-  readonly isForPerson: boolean;
+  /** Who the answers are for. */
+  readonly reader: Reader;
   readonly workspace: string;
   readonly clock: Clock;
   /** The id that the journal has with each step of this call. */
@@ -89,22 +91,21 @@ export function stepsSchema(required: readonly ("op" | "params")[]): Readonly<Re
 
 const MOST_WARNINGS = 20;
 
-/** Fits an answer into its budget and turns it into a result. Releases its large values. */
+/** Turns an answer into a result: fitted into its budget, or whole for a program. Releases its large values. */
 export async function sendAnswer(env: CompositeEnvironment, answer: Answer, budget: AnswerBudget): Promise<ToolResult> {
   const store = env.spill ? env.store : undefined;
-  const { isForPerson } = env;
-  const { value, text, beside } = await fitResult(answer, {
-    ...budget,
-    isForPerson,
-    store,
-    now: () => env.clock.now(),
-  });
+  const { reader } = env;
+  const error = answer.isError ? { isError: true } : {};
+  // A program that sets a budget is held to it.
+  const whole = reader === "program" && budget.maxTokens === undefined ? await wholeResult(answer) : undefined;
+  if (whole !== undefined) return { ...whole, ...error };
+  const { value, text, beside } = await fitResult(answer, { ...budget, reader, store, now: () => env.clock.now() });
   env.account?.add(answer.use ?? "results", beside === undefined ? text : text + beside.text);
   return {
     content: [{ type: "text", text }, ...(beside?.sent ?? [])],
     // Legacy revisions only allow objects here.
     ...(isRecord(value) ? { structuredContent: value } : {}),
-    ...(answer.isError ? { isError: true } : {}),
+    ...error,
   };
 }
 

@@ -3,6 +3,7 @@
 import { systemClock } from "@trunkline/core";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Params } from "../interfaces/operation.js";
+import { readerOf } from "../interfaces/reader.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import { nextRequest } from "../journal/journal.js";
 import type { CompositeEnvironment, CompositeOptions } from "./composite-answer.js";
@@ -25,13 +26,16 @@ export function createCompositeTools(options: CompositeOptions): readonly Served
     gateway: options.gateway,
     clock: options.clock ?? systemClock,
   };
-  const envOf = ({ caller, isForPerson = false }: Exchange): CompositeEnvironment => ({
-    ...shared,
-    ...(isForPerson ? { account: undefined } : {}),
-    isForPerson,
-    request: nextRequest(),
-    store: () => store(caller.principal),
-  });
+  const envOf = (exchange: Exchange): CompositeEnvironment => {
+    const reader = readerOf(exchange);
+    return {
+      ...shared,
+      ...(reader === "model" ? {} : { account: undefined }),
+      reader,
+      request: nextRequest(),
+      store: () => store(exchange.caller.principal),
+    };
+  };
   return [queryTool(envOf), executeTool(envOf, registry), sessionTool(envOf)];
 }
 

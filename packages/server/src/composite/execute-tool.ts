@@ -1,6 +1,7 @@
 // `execute`: a batch of operations that can change data.
 import { isRecord, TrunklineError } from "@trunkline/core";
 import type { BlockNotes } from "../budget/fit-result.js";
+import { builtResult } from "../budget/whole-result.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Operation, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
@@ -141,9 +142,10 @@ async function execute(
 /** Fits a stored answer into the budget of another call. */
 async function sendAgain(
   env: CompositeEnvironment,
-  result: ToolResult,
+  kept: ToolResult,
   budget: { maxTokens: number | undefined; signal: AbortSignal },
 ): Promise<ToolResult> {
+  const result = builtResult(kept);
   const [, ...blocks] = result.content;
   const parts = [{ op: "execute", value: result.structuredContent, isStorable: true }];
   // The answer already lists its blocks, so only report those that do not fit this time.

@@ -11,10 +11,12 @@ import {
   type Gateway,
   isRecord,
   isTrunklineError,
+  jsonBytes,
   parseJson,
   sleep,
   TrunklineError,
 } from "@trunkline/core";
+import { JsonBytes } from "@trunkline/protocol";
 import { RESULTS_COLLECTION } from "../budget/stored-value.js";
 import type { ToolResult } from "../interfaces/served-tool.js";
 
@@ -34,6 +36,8 @@ interface BatchRun {
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const MOST_KEPT = 1_000;
+/** A larger result is only kept as a document. */
+const MOST_KEPT_BYTES = 1024 * 1024;
 const FORMAT = 1;
 /** How long an outcome that could not be written is tried again. */
 const WRITE_ATTEMPTS = 300;
@@ -99,8 +103,10 @@ export class IdempotentBatches {
       if (found !== undefined) return { result: found, isRepeated: true };
       await this.#write(id, { batch: hash });
       const { result: made, hasRun } = await run();
-      if (hasRun) await this.#write(id, { batch: hash, result: made });
-      else {
+      if (hasRun) {
+        await this.#write(id, { batch: hash, result: made });
+        if (isLarge(made)) this.#kept.delete(id);
+      } else {
         this.#kept.delete(id);
         await this.#forget(id);
       }
@@ -206,6 +212,11 @@ async function endClaim(gateway: Gateway, claimed: BatchKey, outcome: Uint8Array
   } catch {
     void tryAgain();
   }
+}
+
+/** Whether a result is worth no memory: the document has it. */
+function isLarge({ structuredContent }: ToolResult): boolean {
+  return structuredContent instanceof JsonBytes || jsonBytes(structuredContent, MOST_KEPT_BYTES) > MOST_KEPT_BYTES;
 }
 
 function digestsOf(key: string, batch: unknown): { id: string; hash: string } {

@@ -45,7 +45,7 @@ export interface Exchange {
   readonly ending?: Ending | undefined;
   /** `_meta` of the request, without the protocol's own fields. */
   readonly meta: Readonly<Record<string, unknown>>;
-  /** A person reads the answer, not a model: it is not shortened to save tokens, and not counted as tokens spent. */
+  /** A person reads the answer, not a model; see `readerOf`. */
   readonly isForPerson?: boolean | undefined;
   /** Reports progress to the client; absent if it did not ask for progress. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;

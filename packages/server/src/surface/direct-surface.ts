@@ -23,6 +23,7 @@ import {
   type OperationOutcome,
   type Params,
 } from "../interfaces/operation.js";
+import { readerOf } from "../interfaces/reader.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog } from "../journal/journal.js";
 import { heldOperation } from "../operations/held-operation.js";
@@ -438,7 +439,8 @@ function passing(hub: Hub, source: SourcedTool, spill: DirectSurfaceOptions["spi
       if (onProgress !== undefined && channel.progress === undefined) options.onProgress = onProgress;
       const result = await hub.callTool(server, tool, params, options);
       const { raw, isError, large } = result;
-      if (spill !== undefined && context.exchange.isForPerson !== true && (large !== undefined || isLongResult(raw))) {
+      const isLong = large !== undefined || isLongResult(raw);
+      if (spill !== undefined && isLong && readerOf(context.exchange) === "model") {
         const { signal, caller } = context.exchange;
         return await shortened(hub, result, { op, store: () => spill(caller.principal), signal });
       }

@@ -336,6 +336,7 @@ describe("a large value whose thread fails", () => {
     shrink = () => this.#fail();
     serializedAfter = () => this.#fail();
     read = () => this.#fail();
+    json = () => this.#fail();
     whole = () => this.#fail();
     release = () => {};
     serialized = async () => (this.#isStorable ? await serializeValue({ all: "of it" }) : await this.#fail());
