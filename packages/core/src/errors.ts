@@ -13,6 +13,7 @@
  * - `CONFIG_INVALID`: an explicitly named configuration file is missing or malformed.
  * - `NOT_FOUND`: the named thing does not exist.
  * - `AMBIGUOUS`: the name matches several things.
+ * - `REFERENCE_UNRESOLVED`: a step refers to a value that an earlier step does not have.
  * - `SERVER_NOT_FOUND`, `TOOL_NOT_FOUND`: the catalogue has no such server or tool.
  * - `SERVER_UNAVAILABLE`: the server exists but is not usable now (failed, disabled, untrusted).
  * - `SPAWN_FAILED`: a server's program could not be started.
@@ -38,6 +39,7 @@ export type ErrorCode =
   | "CONFIG_INVALID"
   | "NOT_FOUND"
   | "AMBIGUOUS"
+  | "REFERENCE_UNRESOLVED"
   | "SERVER_NOT_FOUND"
   | "TOOL_NOT_FOUND"
   | "SERVER_UNAVAILABLE"

@@ -25,6 +25,10 @@ export interface ParameterOptions {
   readonly aliases?: readonly string[];
   /** Set if the parameter names a local file or folder that is read or written. */
   readonly place?: "read" | "write" | "create";
+  /**
+   * Set if the operation reads or changes more without it. A reference that leads to nothing must not leave it out.
+   */
+  readonly narrows?: boolean;
   /** `false`: the command line has no such option. */
   readonly cli?: CommandLineHint | false;
 }
@@ -59,13 +63,14 @@ function parameter<T, const O extends ParameterOptions = ParameterOptions>(
   schema: JsonSchema,
   options?: O,
 ): Parameter<T, IsRequired<O>> {
-  const { required = false, aliases, place, cli } = options ?? {};
+  const { required = false, aliases, place, narrows, cli } = options ?? {};
   return {
     schema,
     // The same condition as in the type.
     required: required as IsRequired<O>,
     ...(aliases === undefined ? {} : { aliases }),
     ...(place === undefined ? {} : { place }),
+    ...(narrows === undefined ? {} : { narrows }),
     ...(cli === undefined ? {} : { cli }),
   };
 }

@@ -186,7 +186,7 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
     if (refusal !== undefined) return { outcomes: [], used: [], hasRun: false, refusal };
   }
   const log = batch.atomic && !batch.dryRun ? new UndoLog(await env.store(), env.workspace) : undefined;
-  const trail = emptyTrail();
+  const trail = emptyTrail(operations);
   const progress = stepProgress(exchange.onProgress, operations.length);
   const outcomes: StepOutcome[] = [];
   let hasRun = false;
@@ -194,11 +194,11 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
     const step = operations[index] as Step;
     const isLast = index === operations.length - 1;
     const around =
-      ({ operation, context }: Pick<StepRun, "operation" | "context">): StepRun["around"] =>
+      ({ operation, context, isPending }: DescribedRun): StepRun["around"] =>
       (params, run) => {
         if (batch.dryRun) {
           const isCertain = !hasReferences(step.params, (name) => trail.names.has(name));
-          return dryRun(operation, params, { run, store: env.store, context, isCertain });
+          return dryRun(operation, params, { run, store: env.store, context, isCertain, isPending: isPending() });
         }
         if (log === undefined) {
           hasRun ||= operation.kind !== "read";
@@ -210,7 +210,7 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
         };
         return recorded(log, params, { operation, context, isLast, env, run: begin });
       };
-    const stepEnv = { ...env, around, exchange, admit: admitAny };
+    const stepEnv = { ...env, around, exchange, mustResolve: true, admit: admitAny };
     const place = { stepIndex: index, step: `operations[${index}]` };
     const outcome = await runStep(step, stepEnv, { trail, place, onProgress: progress(index) });
     outcomes.push(outcome);
@@ -219,12 +219,15 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
     }
     if (outcome.error !== undefined && !batch.continueOnError) break;
     const entry = entryOf(step.op, outcome, { value: outcome.value });
-    const record = recordOf(env, step.op, { outcome, entry, signal: exchange.signal });
+    const isPending = batch.dryRun && isRecord(outcome.value) && outcome.value.dry_run === true;
+    const record = recordOf(env, step.op, { outcome, entry, isPending, signal: exchange.signal });
     trail.steps.push(record);
     if (step.as !== undefined) trail.names.set(step.as, record);
   }
   return { outcomes, used: trail.steps.map(({ isUsed }) => isUsed), hasRun };
 }
+
+type DescribedRun = Pick<StepRun, "operation" | "context"> & { readonly isPending: () => boolean };
 
 /** Runs an operation of an atomic batch and records how to undo it. */
 async function recorded(

@@ -62,9 +62,9 @@ async function runSteps(
   steps: readonly Step[],
   exchange: Exchange,
 ): Promise<{ readonly outcomes: readonly StepOutcome[]; readonly trail: Trail }> {
-  const trail = emptyTrail();
+  const trail = emptyTrail(steps);
   const progress = stepProgress(exchange.onProgress, steps.length);
-  const stepEnv = { ...env, exchange, admit: admitRead };
+  const stepEnv = { ...env, exchange, mustResolve: false, admit: admitRead };
   const outcomes: StepOutcome[] = [];
   for (const [index, step] of steps.entries()) {
     const place = { stepIndex: index, step: `steps[${index}]` };

@@ -71,6 +71,8 @@ export interface Operation {
    * `DENIED` and the reasons.
    */
   readonly release?: ((context: Pick<OperationContext, "exchange" | "signal">) => Promise<Operation>) | undefined;
+  /** Whether the operation reads or changes more without this parameter, by any of its names. Only for our own. */
+  readonly narrows?: ((parameter: string) => boolean) | undefined;
   /** Normalizes parameters for `run`. Throws `INVALID_ARGUMENT` with the nearest known name. */
   validate(params: Params): Params;
   /** Rejects with a `TrunklineError`. */

@@ -41,6 +41,10 @@ export function define<P extends ParameterSet>(definition: Definition<P>): Opera
     schema,
     example,
     ...(undoable === undefined ? {} : { undoable }),
+    narrows: (given) => {
+      const found = reader().find(given);
+      return found !== undefined && params[found]?.narrows === true;
+    },
     validate: (given) => reader().read(given),
     // `validate` has ensured that the parameters match the definition.
     run: async (given, context) => ({ value: await definition.run(given as ParamsOf<P>, context) }),

@@ -23,6 +23,8 @@ interface ReaderSource {
 export interface ParamsReader {
   /** Throws `INVALID_ARGUMENT`; `data.parameter` has the location. */
   read(params: Params): Params;
+  /** Returns the name of the parameter that is spelled like this. */
+  find(given: string): string | undefined;
 }
 
 export function createReader(source: ReaderSource): ParamsReader {
@@ -33,18 +35,16 @@ export function createReader(source: ReaderSource): ParamsReader {
   const spellings = new Map(names.map((name) => [plain(name), name]));
   const aliases = new Map(Object.entries(aliasesOf(source.params)));
   for (const [alias, name] of aliases) if (!spellings.has(plain(alias))) spellings.set(plain(alias), name);
-  const nameOf = (given: string): string => {
-    if (names.includes(given)) return given;
-    const name = aliases.get(given) ?? spellings.get(plain(given));
-    if (name !== undefined) return name;
-    throw unknownParameter(source, given, names);
-  };
+  const find = (given: string): string | undefined =>
+    names.includes(given) ? given : (aliases.get(given) ?? spellings.get(plain(given)));
   return {
+    find,
     read(params) {
       const read: Record<string, unknown> = {};
       const givenAs = new Map<string, string>();
       for (const [given, value] of Object.entries(params)) {
-        const name = nameOf(given);
+        const name = find(given);
+        if (name === undefined) throw unknownParameter(source, given, names);
         // Models write null for omitted parameters.
         if (value === null || value === undefined) continue;
         const other = givenAs.get(name);

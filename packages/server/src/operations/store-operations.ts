@@ -52,7 +52,7 @@ const CONTENT_HINT = `Content not included: set include_content (cut to max_toke
 const handles = (description: string) =>
   param.of<string | readonly string[]>(
     { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }], description },
-    { aliases: ["hashes"] },
+    { aliases: ["hashes"], narrows: true },
   );
 
 const EXTENSIONS: Readonly<Record<string, Extension>> = {
@@ -88,14 +88,17 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
   list: { run: async (call) => await explained(call, await call.calls.run("list", call.params, call)) },
   get: {
     params: {
-      documents: param.of<readonly DocumentRef[]>({
-        type: "array",
-        items: {
-          type: "object",
-          properties: { path: { type: "string" }, hash: { type: "string" }, collection: { type: "string" } },
+      documents: param.of<readonly DocumentRef[]>(
+        {
+          type: "array",
+          items: {
+            type: "object",
+            properties: { path: { type: "string" }, hash: { type: "string" }, collection: { type: "string" } },
+          },
+          description: "Several documents of an earlier answer; returns {documents}.",
         },
-        description: "Several documents of an earlier answer; returns {documents}.",
-      }),
+        { narrows: true },
+      ),
     },
     run: async ({ calls, params, context, limits }) => {
       const result =

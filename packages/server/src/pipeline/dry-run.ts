@@ -7,8 +7,8 @@ import type { RunWith } from "../operations/run-operation.js";
 const TELL_THEMSELVES: ReadonlySet<string> = new Set(["delete", "restore"]);
 
 /**
- * Runs read operations and describes the others. `isCertain` is false if parameters depend on operations that were not
- * run.
+ * Runs read operations and describes the others. `isCertain` is false if parameters depend on other operations,
+ * `isPending` is true if one of those was only described: then a read operation cannot run either.
  */
 export async function dryRun(
   operation: Operation,
@@ -18,10 +18,11 @@ export async function dryRun(
     store: () => Promise<ContentStore>;
     context: OperationContext;
     isCertain: boolean;
+    isPending: boolean;
   },
 ): Promise<OperationOutcome> {
-  const { run, isCertain } = options;
-  if (operation.server === undefined && operation.kind === "read") return await run(params);
+  const { run, isCertain, isPending } = options;
+  if (operation.server === undefined && operation.kind === "read" && !isPending) return await run(params);
   if (!isCertain) {
     return { value: { dry_run: true, would: `${operation.name}, with the results of the operations before it` } };
   }

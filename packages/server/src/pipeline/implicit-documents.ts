@@ -1,6 +1,6 @@
 // `list` → `grep` needs no reference: if a step names nothing to work on, `grep` and `get` use the documents that the
 // previous step returned.
-import { type ContentStore, isRecord } from "@trunkline/core";
+import { type ContentStore, isRecord, TrunklineError } from "@trunkline/core";
 import type { Operation, Params } from "../interfaces/operation.js";
 import type { Step } from "./read-steps.js";
 import type { Trail } from "./step-trail.js";
@@ -85,7 +85,14 @@ interface DocumentTaker {
 export function documentsBefore({ step, trail, operation }: DocumentTaker): readonly FoundDocument[] | undefined {
   const before = trail.steps.at(-1);
   if (before === undefined || before.store !== undefined || operation.server !== undefined) return undefined;
-  return takesDocuments(operation.name, step.params) ? documentsOf(before.op, before.value) : undefined;
+  if (!takesDocuments(operation.name, step.params)) return undefined;
+  if (before.failure !== undefined && GIVERS.has(before.op)) {
+    const message = `${operation.name} uses the documents of the step before it, but ${before.op} failed with ${before.failure}.`;
+    throw new TrunklineError("REFERENCE_UNRESOLVED", `${message} The operation was not run.`, {
+      hint: "Correct the failed step, or name the documents.",
+    });
+  }
+  return documentsOf(before.op, before.value);
 }
 
 /** Adds these documents to the parameters. */

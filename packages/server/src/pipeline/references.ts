@@ -1,6 +1,16 @@
 // References in parameters: text that refers to a value of an earlier step. Only the scope knows where the values come
 // from.
-import { isRecord, LargeValue, type PathReading, parsePath, readPath, type Segment, wholeOf } from "@trunkline/core";
+import {
+  isRecord,
+  LargeValue,
+  nearestNames,
+  type PathReading,
+  parsePath,
+  readPath,
+  type Segment,
+  TrunklineError,
+  wholeOf,
+} from "@trunkline/core";
 
 /** The start of a reference: a step, by position or name, or the item of `for_each`. */
 export type ReferenceRoot =
@@ -12,19 +22,27 @@ type Reference =
   /** `$hash:`: the content with an id, which is given directly or by a reference. */
   | { readonly kind: "content"; readonly text: string; readonly id: string | Reference };
 
+interface FoundRoot {
+  readonly value: unknown;
+  /** What is left of the path. */
+  readonly rest: readonly Segment[];
+  /** Why the step has no result: there is none, or it failed and has only its error. */
+  readonly absence?: string | undefined;
+  /** Whether the step was only described, by a dry run. */
+  readonly isPending?: boolean | undefined;
+}
+
 /** Provides the values of references. */
 export interface ReferenceScope {
   /** Whether an earlier step has this `as` name. */
   hasName(name: string): boolean;
+  /** Whether a value of a step was read that was only described, by a dry run. */
+  readonly isPending?: boolean;
   /**
    * Reads the value of a root and the first segments of its path, and returns it with the rest of the path; undefined
    * if there is no value.
    */
-  read(
-    root: ReferenceRoot,
-    path: readonly Segment[],
-    options: { forContent: boolean },
-  ): Promise<{ readonly value: unknown; readonly rest: readonly Segment[] } | undefined>;
+  read(root: ReferenceRoot, path: readonly Segment[], options: { forContent: boolean }): Promise<FoundRoot | undefined>;
   /** Reads the content with this id: UTF-8 as text, binary as base64. */
   content(id: string): Promise<string>;
 }
@@ -34,6 +52,20 @@ interface Resolved<T> {
   readonly value: T;
   /** One warning for each path that does not exist. */
   readonly warnings: readonly string[];
+}
+
+/** Which references have to resolve. By default none: those that do not are null. */
+export interface ReferenceRules {
+  /** Whether those in this parameter have to; `undefined` is the value as a whole. */
+  readonly mustResolve: (parameter: string | undefined) => boolean;
+  /** Whether the operation reads or changes more without this parameter: then nothing is no value for it. */
+  readonly narrows: (parameter: string) => boolean;
+  /** The names of all steps of the call, also of those that have not run. */
+  readonly stepNames: ReadonlySet<string>;
+  /** Whether any name is meant as a step's. Other programs have words with a dollar sign of their own. */
+  readonly isOwn: boolean;
+  /** Whether some items of a list may lack the value. */
+  readonly allowsGaps?: boolean;
 }
 
 /** Names not allowed for `as`, because references start with them. */
@@ -68,11 +100,62 @@ function rootOf(name: string, path: readonly Segment[], hasName: (name: string) 
 }
 
 /** Resolves references in parameters, at any depth. Keys are not changed. */
-export async function resolveReferences<T>(params: T, scope: ReferenceScope): Promise<Resolved<T>> {
+export async function resolveReferences<T>(
+  params: T,
+  scope: ReferenceScope,
+  rules?: ReferenceRules,
+): Promise<Resolved<T>> {
   if (!mayRefer(params)) return { value: params, warnings: [] };
   const warnings = new Set<string>();
-  const value = await resolveIn(params, { scope, warnings });
+  const value =
+    rules !== undefined && isRecord(params)
+      ? await resolveParameters(params, { scope, warnings, rules })
+      : await resolveIn(params, { scope, warnings, rules: rules?.mustResolve(undefined) ? rules : undefined });
   return { value: value as T, warnings: [...warnings] };
+}
+
+async function resolveParameters(
+  params: Readonly<Record<string, unknown>>,
+  { scope, warnings, rules }: Resolving & { readonly rules: ReferenceRules },
+): Promise<Readonly<Record<string, unknown>>> {
+  const fields: [string, unknown][] = [];
+  for (const [parameter, written] of Object.entries(params)) {
+    const resolving = { scope, warnings, parameter, rules: rules.mustResolve(parameter) ? rules : undefined };
+    const value = await resolveIn(written, resolving);
+    if (mayRefer(written) && isNothing(value) && rules.narrows(parameter) && scope.isPending !== true) {
+      const what = value === null ? "null" : "empty";
+      throw unresolved(`${shortText(written)} is ${what}, and without ${parameter} the operation would reach more.`, {
+        parameter,
+        hint: `Check that the earlier step found something, or omit ${parameter} to do without it.`,
+      });
+    }
+    fields.push([parameter, value]);
+  }
+  return Object.fromEntries(fields);
+}
+
+/** Whether an operation takes a value for an omitted one. */
+function isNothing(value: unknown): boolean {
+  if (value === null || value === "") return true;
+  if (Array.isArray(value)) return value.every(isNothing);
+  return isRecord(value) && Object.keys(value).length === 0;
+}
+
+function shortText(written: unknown): string {
+  const text = typeof written === "string" ? written : JSON.stringify(written);
+  return text.length <= LONGEST_NAME ? text : `${text.slice(0, LONGEST_NAME)}…`;
+}
+
+const LITERAL_HINT = "Correct the reference. For a text with a literal dollar sign, start it with $$.";
+
+function unresolved(
+  message: string,
+  { parameter, hint = LITERAL_HINT }: { parameter: string | undefined; hint?: string },
+): TrunklineError {
+  return new TrunklineError("REFERENCE_UNRESOLVED", `${message} The operation was not run.`, {
+    hint,
+    ...(parameter === undefined ? {} : { data: { parameter } }),
+  });
 }
 
 /** Fast check: without a dollar sign there is no reference, and most parameters have none. */
@@ -103,6 +186,9 @@ export function referencesIn(params: unknown, hasName: (name: string) => boolean
 interface Resolving {
   readonly scope: ReferenceScope;
   readonly warnings: Set<string>;
+  /** Set if the references have to resolve. */
+  readonly rules: ReferenceRules | undefined;
+  readonly parameter?: string | undefined;
 }
 
 async function resolveIn(value: unknown, resolving: Resolving): Promise<unknown> {
@@ -120,13 +206,37 @@ async function resolveIn(value: unknown, resolving: Resolving): Promise<unknown>
 }
 
 async function resolveText(text: string, resolving: Resolving): Promise<unknown> {
-  const hasName = (name: string) => resolving.scope.hasName(name);
+  const hasName = (name: string) => isStep(name, resolving);
   if (text.startsWith("$$")) return await fillIn(text.slice(1), resolving);
   const reference = parseReference(text, hasName);
   if (reference !== undefined) return await valueBehind(reference, resolving);
+  const { rules, parameter } = resolving;
+  const mistake = rules === undefined ? undefined : mistakeIn(text, rules);
+  if (mistake !== undefined) throw unresolved(mistake, { parameter });
   const note = noteOnText(text, hasName);
   if (note !== undefined) resolving.warnings.add(note);
   return await fillIn(text, resolving);
+}
+
+/** A step that has not run has no value, but its name is not an ordinary word. */
+function isStep(name: string, { scope, rules }: Resolving): boolean {
+  return scope.hasName(name) || rules?.stepNames.has(name) === true;
+}
+
+/** Explains why a text that can only be meant as a reference is not one; undefined for other texts. */
+function mistakeIn(text: string, { stepNames, isOwn }: ReferenceRules): string | undefined {
+  if (text.length > LONGEST_EMBEDDED) return undefined;
+  const target = text.startsWith(HASH) ? text.slice(HASH.length).trim() : text;
+  const root = /\s/.test(target) ? undefined : NAMED.exec(target)?.[1];
+  if (root === undefined) return undefined;
+  if (root === "steps") return `${text} does not exist: write $steps[0] for the first step.`;
+  if (isRoot(root, (name) => stepNames.has(name))) {
+    return `${text} does not exist: a path has only .field, [0], [0:3] and [*].`;
+  }
+  const [nearest] = nearestNames(root, [...stepNames]);
+  if (nearest !== undefined) return `${text} does not exist: no step has "as": "${root}". Did you mean $${nearest}?`;
+  const isReference = text !== target || (isOwn && parsePath(target.slice(root.length + 1)) !== undefined);
+  return isReference ? `${text} does not exist: no step has "as": "${root}".` : undefined;
 }
 
 const SIGN = /\$(?:\{\s*)?([A-Za-z_][A-Za-z0-9_-]*)(?:\.[A-Za-z_][A-Za-z0-9_]*|\[[^\]\s]{1,20}\])*/g;
@@ -161,7 +271,7 @@ function isRoot(name: string, hasName: (name: string) => boolean): boolean {
 /** Fills in `{{$…}}`. If the text consists of a single reference, returns its value with its type. */
 async function fillIn(text: string, resolving: Resolving): Promise<unknown> {
   if (!text.includes("{{")) return text;
-  const found = embeddedIn(text, (name) => resolving.scope.hasName(name));
+  const found = embeddedIn(text, (name) => isStep(name, resolving));
   const [only] = found;
   if (only?.reference !== undefined && only.start === 0 && only.end === text.length) {
     return await valueBehind(only.reference, resolving);
@@ -235,22 +345,42 @@ async function contentOf(reference: Reference & { kind: "content" }, resolving: 
         ? null
         : await readReference(reference.id, resolving, { forContent: true });
   if (typeof id === "string") return await resolving.scope.content(id);
-  if (id !== null) resolving.warnings.add(`${reference.text} is not a content id.`);
+  const { rules, parameter, scope, warnings } = resolving;
+  if (rules !== undefined && scope.isPending !== true) {
+    throw unresolved(`${reference.text} is not a content id.`, { parameter });
+  }
+  if (id !== null) warnings.add(`${reference.text} is not a content id.`);
   return null;
 }
 
 async function readReference(
   reference: Reference & { kind: "value" },
-  { scope, warnings }: Resolving,
+  { scope, warnings, rules, parameter }: Resolving,
   options: { forContent: boolean },
 ): Promise<unknown> {
-  const found = await scope.read(reference.root, reference.path, options);
-  const reading = found === undefined ? undefined : await readIn(found.value, found.rest);
-  if (reading === undefined || reading.missing > 0) {
-    const known = found === undefined || Array.isArray(reading?.value) ? "" : whatIsThere(reference, found);
-    warnings.add(warningFor(reference.text, reading) + known);
+  const { text, root } = reference;
+  const found = await scope.read(root, reference.path, options);
+  const isAbsent = rules !== undefined && found?.absence !== undefined && found.rest.length === 0;
+  const hasValue = found !== undefined && !isAbsent;
+  const reading = hasValue ? await readIn(found.value, found.rest) : undefined;
+  if (reading !== undefined && reading.missing === 0) return reading.value;
+  const problem = problemWith(text, reading);
+  const known = !hasValue || Array.isArray(reading?.value) ? "" : whatIsThere(reference, found);
+  const isGap = rules?.allowsGaps === true && Array.isArray(reading?.value) && reading.value.length > reading.missing;
+  if (rules !== undefined && found?.isPending !== true && !isGap) {
+    throw unresolved(problem + whyNot(root, { scope, found, known }), { parameter });
   }
+  warnings.add(`${problem.replace(/\.$/, "")}; null was used.${known}`);
   return reading === undefined ? null : reading.value;
+}
+
+/** Says more about a value that does not exist. */
+function whyNot(
+  root: ReferenceRoot,
+  { scope, found, known }: { scope: ReferenceScope; found: FoundRoot | undefined; known: string },
+): string {
+  if (found?.absence !== undefined) return ` ${found.absence}`;
+  return root.kind === "name" && !scope.hasName(root.name) ? ` The step "${root.name}" has not run yet.` : known;
 }
 
 /** Follows a path. Of a large value, only what the path leads to is built here. */
@@ -296,9 +426,9 @@ function asWritten(segment: Segment): string {
   }
 }
 
-function warningFor(text: string, reading: { value: unknown; missing: number } | undefined): string {
+function problemWith(text: string, reading: { value: unknown; missing: number } | undefined): string {
   if (reading !== undefined && Array.isArray(reading.value) && reading.value.length > 0) {
-    return `${text} is missing in ${reading.missing} of ${reading.value.length} items; null was used.`;
+    return `${text} is missing in ${reading.missing} of ${reading.value.length} items.`;
   }
-  return `${text} does not exist; null was used.`;
+  return `${text} does not exist.`;
 }

@@ -22,7 +22,7 @@ import type { RunStep, StepRun } from "../operations/run-operation.js";
 import { type AnswerError, answerError, type ErrorPlace, upstreamFailure } from "./answer-error.js";
 import { documentsBefore, withDocuments } from "./implicit-documents.js";
 import type { Step } from "./read-steps.js";
-import { mayRefer, resolveReferences } from "./references.js";
+import { mayRefer, type ReferenceRules, resolveReferences } from "./references.js";
 import { scopeOf, type Trail } from "./step-trail.js";
 
 interface StepEnvironment {
@@ -34,10 +34,14 @@ interface StepEnvironment {
   readonly exchange: Exchange;
   /** The id that the journal has with each step. */
   readonly request: string;
+  /** Whether every reference has to resolve; otherwise only those without which a step would read more. */
+  readonly mustResolve: boolean;
   /** Throws if the tool does not accept this operation. */
   readonly admit: (operation: Operation) => void;
-  /** Wraps each operation. */
-  readonly around?: ((step: Omit<StepRun, "params" | "around">) => StepRun["around"]) | undefined;
+  /** Wraps each operation. `isPending` says whether its parameters depend on a step that was only described. */
+  readonly around?:
+    | ((step: Omit<StepRun, "params" | "around"> & { readonly isPending: () => boolean }) => StepRun["around"])
+    | undefined;
 }
 
 export interface StepOutcome {
@@ -90,8 +94,9 @@ async function runOnce(run: Run, item: { readonly value: unknown } | undefined):
   const { env, operation, place } = run;
   const context: OperationContext = new ExchangeContext(env.exchange, run.onProgress);
   let warnings: readonly string[] = [];
+  const scope = scopeOf(run.env, run.trail, item);
   const resolve = async () => {
-    const resolved = await resolveReferences(run.step.params, scopeOf(run.env, run.trail, item));
+    const resolved = await resolveReferences(run.step.params, scope, rulesFor(run));
     warnings = resolved.warnings;
     const given = objectOf(resolved.value);
     const documents = documentsBefore(run);
@@ -99,7 +104,7 @@ async function runOnce(run: Run, item: { readonly value: unknown } | undefined):
   };
   try {
     const params = takesNothing(run) ? run.step.params : resolve;
-    const around = env.around?.({ operation, context });
+    const around = env.around?.({ operation, context, isPending: () => scope.isPending });
     const outcome = await env.run({ operation, params, context, request: env.request, around });
     const blocks = outcome.blocks ?? [];
     if (outcome.isError !== true)
@@ -116,16 +121,26 @@ function takesNothing(run: Run): run is Run & { readonly step: { readonly params
   return isRecord(run.step.params) && !mayRefer(run.step.params) && documentsBefore(run) === undefined;
 }
 
+function rulesFor({ env, operation, trail }: Run): ReferenceRules {
+  const narrows = (parameter: string) => operation.narrows?.(parameter) === true;
+  return {
+    mustResolve: (parameter) => env.mustResolve || parameter === undefined || narrows(parameter),
+    narrows,
+    stepNames: trail.stepNames,
+    isOwn: operation.server === undefined,
+  };
+}
+
 function objectOf(params: unknown): Params {
   if (isRecord(params)) return params;
-  if (params === null) return {};
   throw new TrunklineError("INVALID_ARGUMENT", "The reference given as params is not an object.");
 }
 
 /** Runs the step for each item, in order and with limited concurrency. A failed item has its error in its place. */
 async function runForEach(run: Run): Promise<StepOutcome> {
   const { operation, step, env, trail } = run;
-  const { value: items, warnings } = await resolveReferences(step.forEach, scopeOf(env, trail, undefined));
+  const rules = { ...rulesFor(run), allowsGaps: true, mustResolve: () => true, narrows: () => false };
+  const { value: items, warnings } = await resolveReferences(step.forEach, scopeOf(env, trail, undefined), rules);
   if (!Array.isArray(items)) {
     const what = typeof step.forEach === "string" ? step.forEach : "for_each";
     throw new TrunklineError("INVALID_ARGUMENT", `for_each needs a list, but ${what} is ${kindOf(items)}.`, {

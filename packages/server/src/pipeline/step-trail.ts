@@ -24,6 +24,10 @@ export interface StepRecord {
   readonly store?: (() => Promise<string>) | undefined;
   /** The other fields of its entry in the answer of `execute`. */
   readonly entry?: Readonly<Record<string, unknown>> | undefined;
+  /** The code with which it failed. */
+  readonly failure?: string | undefined;
+  /** Whether a dry run only described it: its result is not known. */
+  readonly isPending?: boolean | undefined;
   /** Whether a later step has read it. */
   isUsed: boolean;
 }
@@ -36,6 +40,7 @@ export class StepScope implements ReferenceScope {
   readonly #names: ReadonlyMap<string, StepRecord>;
   readonly #readContent: ReadContent;
   readonly #item: { readonly value: unknown } | undefined;
+  #isPending = false;
 
   constructor(options: {
     steps: readonly StepRecord[];
@@ -53,28 +58,46 @@ export class StepScope implements ReferenceScope {
     return this.#names.has(name);
   }
 
+  get isPending(): boolean {
+    return this.#isPending;
+  }
+
   async read(root: ReferenceRoot, path: readonly Segment[], options: { forContent: boolean }) {
     switch (root.kind) {
       case "item":
         return this.#item === undefined ? undefined : { value: this.#item.value, rest: path };
       case "prev": {
         const last = this.#steps.at(-1);
-        return last === undefined ? { value: {}, rest: path } : await readStep(last, path, options);
+        if (last === undefined) return { value: {}, rest: path, absence: "No step comes before this one." };
+        return await this.#read(last, path, options);
       }
       case "name": {
         const named = this.#names.get(root.name);
-        return named === undefined ? undefined : await readStep(named, path, options);
+        return named === undefined ? undefined : await this.#read(named, path, options);
       }
       case "steps": {
         const [first, ...rest] = path;
         if (first?.kind !== "index") {
+          const isPending = this.#steps.some((each) => each.isPending);
+          this.#isPending ||= isPending;
           for (const step of this.#steps) step.isUsed = true;
-          return { value: await Promise.all(this.#steps.map(({ value }) => wholeOf(value))), rest: path };
+          return {
+            isPending,
+            value: await Promise.all(this.#steps.map(({ value }) => wholeOf(value))),
+            rest: path,
+          };
         }
         const step = this.#steps.at(first.index);
-        return step === undefined ? undefined : await readStep(step, rest, options);
+        return step === undefined ? undefined : await this.#read(step, rest, options);
       }
     }
+  }
+
+  async #read(step: StepRecord, path: readonly Segment[], options: { forContent: boolean }) {
+    const { failure, isPending } = step;
+    this.#isPending ||= isPending === true;
+    const absence = failure === undefined ? undefined : `That step failed with ${failure}.`;
+    return { ...(await readStep(step, path, options)), absence, isPending };
   }
 
   async content(id: string): Promise<string> {
@@ -110,10 +133,13 @@ export interface Trail {
   readonly names: Map<string, StepRecord>;
   /** Operations already looked up: the steps of one call often use the same ones. */
   readonly found: Map<string, Operation>;
+  /** The names of all steps of the call. */
+  readonly stepNames: ReadonlySet<string>;
 }
 
-export function emptyTrail(): Trail {
-  return { steps: [], names: new Map(), found: new Map() };
+export function emptyTrail(steps: readonly { readonly as: string | undefined }[]): Trail {
+  const stepNames = new Set(steps.flatMap(({ as }) => (as === undefined ? [] : [as])));
+  return { steps: [], names: new Map(), found: new Map(), stepNames };
 }
 
 interface ContentSource {
@@ -165,10 +191,15 @@ export function recordOf(
   {
     outcome,
     entry,
+    isPending,
     signal,
   }: {
-    outcome: Pick<StepRecord, "value" | "blocks"> & { readonly operation: Operation | undefined };
+    outcome: Pick<StepRecord, "value" | "blocks"> & {
+      readonly operation: Operation | undefined;
+      readonly error: { readonly code: string } | undefined;
+    };
     entry?: Readonly<Record<string, unknown>>;
+    isPending?: boolean;
     signal: AbortSignal;
   },
 ): StepRecord {
@@ -188,6 +219,8 @@ export function recordOf(
     blocks,
     entry,
     isUsed: false,
+    failure: outcome.error?.code,
+    isPending,
     ...(operation?.server === undefined ? {} : { store }),
   };
 }

@@ -185,7 +185,7 @@ describe("the journal has one line for", () => {
       query({ op: "search", params: { query: "$hash:0123456789" } }),
       ["search error NOT_FOUND"],
     ],
-    ["for_each over nothing", query({ op: "list", for_each: "$prev.x" }), ["list error INVALID_ARGUMENT"]],
+    ["for_each over nothing", query({ op: "list", for_each: "$prev.x" }), ["list error REFERENCE_UNRESOLVED"]],
     ["a dry run", tool("execute", { dry_run: true, operations: [{ op: "shapes.object" }] }), ["shapes.object ok"]],
     [
       "a batch that is refused",

@@ -148,18 +148,18 @@ describe("errors", () => {
 
 describe("warnings", () => {
   it("appear on the result of a single step", async () => {
-    const answer = await office.query([{ op: "list", params: { limit: 1, pattern: "$prev.nothing" } }]);
+    const answer = await office.query([{ op: "list", params: { offset: "$prev.nothing", limit: 1 } }]);
     expect(answer).toMatchObject({ total: 40, warnings: [expect.stringContaining("$prev.nothing")] });
   });
 
   it("appear on their step if there are several", async () => {
-    const answer = await office.query(["status", { op: "list", params: { limit: 1, pattern: "$prev.gone.deep" } }]);
+    const answer = await office.query(["status", { op: "list", params: { offset: "$prev.gone.deep", limit: 1 } }]);
     expect(answer.steps[0]).not.toHaveProperty("warnings");
     expect(answer.steps[1].warnings).toEqual([expect.stringContaining("$prev.gone.deep")]);
   });
 
   it("accompany the error that they may explain", async () => {
-    const answer = await office.query(["list", { op: "get", params: { hash: "$prev.results[0].hash" } }]);
+    const answer = await office.query(["list", { op: "search", params: { query: "$prev.results[0].hash" } }]);
     expect(answer.steps[1]).toMatchObject({
       isError: true,
       warnings: [expect.stringContaining("$prev.results[0].hash")],
@@ -205,7 +205,7 @@ describe("for_each", () => {
 
   it("fails with a clear error if the value is not a list", async () => {
     expect((await office.query([{ op: "get", for_each: "$prev.results[*]", params: {} }])).error).toMatchObject({
-      code: "INVALID_ARGUMENT",
+      code: "REFERENCE_UNRESOLVED",
       message: expect.stringContaining("$prev.results[*]"),
     });
     expect((await office.query(["status", { op: "get", for_each: "$prev.total_objects" }])).error).toMatchObject({

@@ -48,7 +48,7 @@ function returning<R>() {
   return <const P extends ParameterSet>(entry: Entry<R, P>): Entry<R, P> => entry;
 }
 
-const metadata = (description: string) =>
+const metadata = (description: string, options: { readonly narrows?: boolean } = {}) =>
   param.of<MetadataParam>(
     {
       anyOf: [
@@ -57,7 +57,7 @@ const metadata = (description: string) =>
       ],
       description: `${description}: an object, or ["key=value"].`,
     },
-    { cli: { value: "key=value", about: description.charAt(0).toLowerCase() + description.slice(1) } },
+    { ...options, cli: { value: "key=value", about: description.charAt(0).toLowerCase() + description.slice(1) } },
   );
 
 const cursor = text("Continue from the cursor of an earlier answer.", {
@@ -66,9 +66,10 @@ const cursor = text("Continue from the cursor of an earlier answer.", {
 });
 const extension = text("Only files with this extension.", {
   aliases: ["ext", "file_extension"],
+  narrows: true,
   cli: { value: "extension" },
 });
-const collection = text("Only this collection.", { cli: { value: "name" } });
+const collection = text("Only this collection.", { narrows: true, cli: { value: "name" } });
 const pathsOnly = flag("Return {paths, total} only.", { cli: { about: "print only the paths" } });
 
 /** The filters that search, grep and list share. */
@@ -76,20 +77,22 @@ const filters = {
   collection,
   snapshot: text("The documents as they were in this snapshot: its id or label.", {
     aliases: ["snapshot_id"],
+    narrows: true,
     cli: { value: "id" },
   }),
   tags: texts("Only documents with one of these tags.", {
     aliases: ["tag"],
+    narrows: true,
     cli: { flags: "--tag", value: "tag", about: "only documents with this tag" },
   }),
-  match_all_tags: flag("Only documents with all of the tags.", { aliases: ["all_tags"] }),
-  metadata: metadata("Only documents with this metadata"),
+  match_all_tags: flag("Only documents with all of the tags.", { aliases: ["all_tags"], narrows: true }),
+  metadata: metadata("Only documents with this metadata", { narrows: true }),
   session: param.of<boolean | string>(
     {
       anyOf: [{ type: "boolean" }, { type: "string" }],
       description: "Only documents of this session: its id, or true for the current one.",
     },
-    { aliases: ["session_id"], cli: { value: "id", about: "only documents of this session" } },
+    { aliases: ["session_id"], narrows: true, cli: { value: "id", about: "only documents of this session" } },
   ),
 } as const;
 
@@ -103,12 +106,20 @@ const description = {
   metadata: metadata("Metadata for each document"),
 } as const;
 
-const hash = text("The content's hash, or at least its first 8 digits.", { aliases: ["id", "sha256"], cli: false });
+const hash = text("The content's hash, or at least its first 8 digits.", {
+  aliases: ["id", "sha256"],
+  narrows: true,
+  cli: false,
+});
 const PATH_OR_HASH = {
   argument: "<path|hash>",
   about: "a path or the end of one, or a hash or its first 8 digits",
 } as const;
-const pattern = text("Documents whose paths match this glob.", { aliases: ["glob"], cli: { value: "glob" } });
+const pattern = text("Documents whose paths match this glob.", {
+  aliases: ["glob"],
+  narrows: true,
+  cli: { value: "glob" },
+});
 const includes = { value: "glob", about: "only paths that match" } as const;
 const excludes = { value: "glob", about: "skip paths that match" } as const;
 const none = {} as const;
@@ -148,6 +159,7 @@ export const OPERATIONS = {
       similarity: number("How similar a corrected word has to be, from 0 to 1.", { min: 0, max: 1, default: 0.7 }),
       hash: text("Only content with this hash, or starting with these digits (at least 8).", {
         aliases: ["hashes"],
+        narrows: true,
         cli: { value: "digits" },
       }),
       paths_only: pathsOnly,
@@ -155,6 +167,7 @@ export const OPERATIONS = {
       context: count("Lines to show around the match in a snippet.", { default: 0, cli: { value: "lines" } }),
       path_pattern: text("Only paths that match this glob.", {
         aliases: ["glob", "pattern", "include"],
+        narrows: true,
         cli: { value: "glob" },
       }),
       extension,
@@ -177,6 +190,7 @@ export const OPERATIONS = {
       }),
       paths: texts("Documents or folders; default: all.", {
         aliases: ["path", "file", "files", "name"],
+        narrows: true,
         cli: { argument: "[path...]", about: "documents and folders: paths, or the ends of paths (default: all)" },
       }),
       documents: param.of<readonly { readonly path: string; readonly hash: string }[]>(
@@ -188,10 +202,14 @@ export const OPERATIONS = {
           },
           description: "Only these documents from an earlier result.",
         },
-        { cli: false },
+        { narrows: true, cli: false },
       ),
       ignore_case: flag("Ignore case.", { aliases: ["-i", "case_insensitive"], cli: { flags: "-i, --ignore-case" } }),
-      word: flag("Match whole words only.", { aliases: ["-w", "whole_word"], cli: { flags: "-w, --word-regexp" } }),
+      word: flag("Match whole words only.", {
+        aliases: ["-w", "whole_word"],
+        narrows: true,
+        cli: { flags: "-w, --word-regexp" },
+      }),
       fixed: flag("Treat the pattern as plain text.", {
         aliases: ["-F", "fixed_strings", "literal"],
         cli: { flags: "-F, --fixed-strings" },
@@ -228,10 +246,15 @@ export const OPERATIONS = {
       max_count: count("Maximum number of matches per file; 0 for no limit.", {
         default: 0,
         aliases: ["-m"],
+        narrows: true,
         cli: { flags: "-m, --max-count" },
       }),
-      include: texts("Only paths that match one of these globs.", { aliases: ["glob", "path_pattern"], cli: includes }),
-      exclude: texts("Skip paths that match one of these globs.", { cli: excludes }),
+      include: texts("Only paths that match one of these globs.", {
+        aliases: ["glob", "path_pattern"],
+        narrows: true,
+        cli: includes,
+      }),
+      exclude: texts("Skip paths that match one of these globs.", { narrows: true, cli: excludes }),
       cursor,
       ...filters,
     },
@@ -256,11 +279,12 @@ export const OPERATIONS = {
       sort_order: choice("The direction; default: asc for names, otherwise desc.", ["asc", "desc"], {
         aliases: ["order", "direction"],
       }),
-      recent: count("Only the N most recently indexed documents.", { min: 1 }),
-      type: choice("Only this type of content.", ["text", "binary"]),
+      recent: count("Only the N most recently indexed documents.", { min: 1, narrows: true }),
+      type: choice("Only this type of content.", ["text", "binary"], { narrows: true }),
       extension,
       pattern: text("Only paths that match this glob.", {
         aliases: ["path_pattern", "glob", "name", "include"],
+        narrows: true,
         cli: { argument: "[pattern]", about: "a glob in quotes, such as '*.md' or 'src/**'" },
       }),
       paths_only: pathsOnly,
@@ -277,6 +301,7 @@ export const OPERATIONS = {
       hash,
       path: text("The document: its path, the end of it, or the file name.", {
         aliases: ["name", "file", "document", "file_path"],
+        narrows: true,
         cli: PATH_OR_HASH,
       }),
       include_content: flag(
@@ -288,11 +313,15 @@ export const OPERATIONS = {
       ),
       lines: text("Only these lines of the content: 10-40, 10- or 10; the first is 1.", {
         aliases: ["line_range", "range"],
+        narrows: true,
         cli: { value: "range" },
       }),
-      bytes: text("Only these bytes of the content: 0-1023 or 512-; the first is 0.", { cli: { value: "range" } }),
-      symbol: text("Only the definition of this function, class or method.", { cli: { value: "name" } }),
-      version: count("This version of the document.", { min: 1 }),
+      bytes: text("Only these bytes of the content: 0-1023 or 512-; the first is 0.", {
+        narrows: true,
+        cli: { value: "range" },
+      }),
+      symbol: text("Only the definition of this function, class or method.", { narrows: true, cli: { value: "name" } }),
+      version: count("This version of the document.", { min: 1, narrows: true }),
       graph: flag("Add related documents.", { cli: { about: "show related documents instead of the content" } }),
       depth: count("How many steps away related documents may be.", {
         min: 1,
@@ -317,17 +346,20 @@ export const OPERATIONS = {
     params: {
       name: text("A document's path or the end of it, or the name of a symbol.", {
         aliases: ["path", "file", "symbol", "document"],
+        narrows: true,
         cli: { argument: "[name]", about: "a path or the end of one, a symbol's name, a hash, or a node's key" },
       }),
-      hash: text("The document with this content.", { cli: { value: "digits" } }),
+      hash: text("The document with this content.", { narrows: true, cli: { value: "digits" } }),
       node_key: text("A node by its key, from an earlier result.", {
         aliases: ["node", "key"],
+        narrows: true,
         cli: { value: "key", about: "start at this node, such as symbol:/src/a.ts#run or tag:draft" },
       }),
       relation: text(
         "Only this relation: IMPORTS, CALLS, CONTAINS, DEFINES, INHERITS, IMPLEMENTS, REFERENCES, TAGGED, IN_COLLECTION, SAME_CONTENT or VERSION_OF.",
         {
           aliases: ["relations", "relation_type"],
+          narrows: true,
           cli: { value: "relation", about: "only this one: imports, calls, contains, defines, inherits, references …" },
         },
       ),
@@ -344,6 +376,7 @@ export const OPERATIONS = {
       format: choice("The format of the result.", ["json", "mermaid"], { default: "json", cli: false }),
       list_types: flag("List the types of nodes with their counts."),
       list_type: text("List the nodes of this type.", {
+        narrows: true,
         cli: { value: "type", about: "list the nodes of this type, such as function or class" },
       }),
       collection,
@@ -363,10 +396,15 @@ export const OPERATIONS = {
       }),
       to: text("The newer snapshot: its id or label; default: the current state.", {
         aliases: ["new", "after", "to_snapshot"],
+        narrows: true,
         cli: { argument: "[to]" },
       }),
-      path: text("Show the text diff of this document.", { aliases: ["name", "file"], cli: { value: "path" } }),
-      collection: text("The collection of the snapshots.", { cli: { value: "name" } }),
+      path: text("Show the text diff of this document.", {
+        aliases: ["name", "file"],
+        narrows: true,
+        cli: { value: "path" },
+      }),
+      collection: text("The collection of the snapshots.", { narrows: true, cli: { value: "name" } }),
     },
     example: { from: "release-41", to: "release-42" },
     cli: { about: "show what changed between two snapshots, or since one" },
@@ -425,13 +463,17 @@ export const OPERATIONS = {
       }),
       recursive: flag("Include subfolders.", {
         default: true,
+        narrows: true,
         cli: { about: "only the files in the folder itself" },
       }),
-      include: texts("Only files that match one of these globs.", { cli: includes }),
-      exclude: texts("Skip files that match one of these globs.", { cli: excludes }),
+      include: texts("Only files that match one of these globs.", { narrows: true, cli: includes }),
+      exclude: texts("Skip files that match one of these globs.", { narrows: true, cli: excludes }),
       skip_generated: flag(
         "Without a .gitignore, skip node_modules, build output, hidden folders and files over 10 MB.",
-        { cli: { about: "without a .gitignore, skip packages, build output, hidden folders and files over 10 MB" } },
+        {
+          narrows: true,
+          cli: { about: "without a .gitignore, skip packages, build output, hidden folders and files over 10 MB" },
+        },
       ),
       ...description,
       snapshot_label: text("Label of the snapshot taken when a folder is added.", {
@@ -450,9 +492,10 @@ export const OPERATIONS = {
     params: {
       name: text("The document: its path, the end of it, the file name, or a glob.", {
         aliases: ["path", "file", "document"],
+        narrows: true,
         cli: { argument: "[document]", about: "a path or the end of one, a glob in quotes, or a hash" },
       }),
-      hash: text("Documents with this content.", { cli: false }),
+      hash: text("Documents with this content.", { narrows: true, cli: false }),
       pattern,
       metadata: metadata("Metadata to set"),
       tags: texts("Tags to add.", { aliases: ["add_tags", "tag"], cli: { flags: "--tag", value: "tag" } }),
@@ -470,15 +513,17 @@ export const OPERATIONS = {
     params: {
       name: text("The document: its path, the end of it, the file name, or a glob.", {
         aliases: ["path", "file", "document"],
+        narrows: true,
         cli: false,
       }),
       names: texts("Several names.", {
         aliases: ["paths", "files"],
+        narrows: true,
         cli: { argument: "[document...]", about: "paths or ends of paths, or globs in quotes" },
       }),
       pattern,
       collection,
-      dry_run: flag("Only report what would be deleted."),
+      dry_run: flag("Only report what would be deleted.", { narrows: true }),
     },
     example: { name: "draft-*.md" },
     cli: { about: "move documents to the trash; snapshots keep their content" },
@@ -515,10 +560,12 @@ export const OPERATIONS = {
     summary: "Write a collection or snapshot to a folder.",
     params: {
       collection: text("The collection, as it is now.", {
+        narrows: true,
         cli: { value: "name", about: "this collection, or a snapshot of it" },
       }),
       snapshot_id: text("The snapshot: its id or label.", {
         aliases: ["snapshot", "id", "label"],
+        narrows: true,
         cli: { argument: "[snapshot|collection]", about: "a snapshot's id or label, or a collection" },
       }),
       output_directory: text("The folder to write to.", {
@@ -527,14 +574,16 @@ export const OPERATIONS = {
         aliases: ["output", "output_path", "directory", "folder", "path", "to", "destination"],
         cli: { flags: "--to", value: "folder", about: "the folder to write to; nothing is written outside it" },
       }),
-      dry_run: flag("Only report what would be written."),
+      dry_run: flag("Only report what would be written.", { narrows: true }),
       overwrite: flag("Replace files that differ."),
       include_patterns: texts("Only paths that match one of these globs.", {
         aliases: ["include"],
+        narrows: true,
         cli: { flags: "--include", ...includes },
       }),
       exclude_patterns: texts("Skip paths that match one of these globs.", {
         aliases: ["exclude"],
+        narrows: true,
         cli: { flags: "--exclude", ...excludes },
       }),
     },
@@ -555,9 +604,10 @@ export const OPERATIONS = {
       }),
       checksum: text('The expected hash of the content: "sha256:…".', {
         aliases: ["sha256", "hash"],
+        narrows: true,
         cli: { value: "sha256", about: "store nothing unless the content has this hash" },
       }),
-      max_bytes: count("Reject content larger than this.", { min: 1, default: 1_000_000_000 }),
+      max_bytes: count("Reject content larger than this.", { min: 1, default: 1_000_000_000, narrows: true }),
       headers: param.of<Readonly<Record<string, string>>>(
         { type: "object", additionalProperties: { type: "string" }, description: "Request headers." },
         { cli: false },
@@ -615,7 +665,7 @@ export const OPERATIONS = {
         aliases: ["path", "folder", "directory", "files"],
         cli: { argument: "<path...>" },
       }),
-      exclude: texts("Skip files that match one of these globs.", { cli: excludes }),
+      exclude: texts("Skip files that match one of these globs.", { narrows: true, cli: excludes }),
       collection: text("The collection to add to.", { default: "default", cli: { value: "name" } }),
     },
     example: { paths: ["src"] },
