@@ -126,7 +126,8 @@ describe("the environment of a client", () => {
   it("is the one that its servers get, never the broker's or another client's", async () => {
     using user = new BrokerUser({ mcpServers: { showing: showing({ env: { KEY: `\${env:KEY}` } }) } });
     const folder = user.project("p");
-    const path = (name: string) => `${user.base}/${name}:${process.env.PATH}`;
+    // A folder that does not exist does not count.
+    const path = (name: string) => `${user.project(name)}:/usr/bin:/bin`;
     const env = (name: string) => ({
       KEY: name,
       PATH: path(name),
@@ -152,6 +153,29 @@ describe("the environment of a client", () => {
     } finally {
       for (const each of served) await each.end();
     }
+  });
+
+  it("shares a server with another process of the same agent, without the folder that the agent added to the PATH", async () => {
+    using user = new BrokerUser({ mcpServers: { showing: showing() } });
+    const folder = user.project("p");
+    const own = (...parts: string[]) => {
+      const path = join(user.base, ...parts);
+      mkdirSync(path, { recursive: true });
+      return path;
+    };
+    const codex = (name: string) => own("h", ".codex", "tmp", "arg0", `codex-arg0${name}`);
+    const path = (...folders: string[]) => ({ env: { PATH: [...folders, process.env.PATH].join(":") } });
+    await using one = await user.serve(folder, path(codex("aB3xY9")));
+    await using two = await user.serve(folder, path(join(user.base, "gone"), codex("Zz81qq")));
+    // A project's folder with such a name gains nothing: no server searches it.
+    await using three = await user.serve(folder, path(own("p", "tmp", "arg0", "codex-arg0evil1")));
+    await using other = await user.serve(folder, path(own("tools")));
+    const shown = await Promise.all([one, two, three, other].map(show));
+    expect(new Set(shown.slice(0, 3).map(({ pid }) => pid)).size).toBe(1);
+    expect(shown[3]?.pid).not.toBe(shown[0]?.pid);
+    expect(shown.map(({ env: { PATH } }) => PATH?.includes("codex-arg0"))).toEqual([false, false, false, false]);
+    expect(shown[3]?.env.PATH?.startsWith(join(user.base, "tools"))).toBe(true);
+    expect((await user.status()).servers).toHaveLength(2);
   });
 
   it.each([

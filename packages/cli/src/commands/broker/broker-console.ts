@@ -10,6 +10,7 @@ import type { CommandContext } from "../../terminal/context.js";
 import type { ConsolePerson } from "../../terminal/shared-parts.js";
 import { readServeArgs } from "../serve/command.js";
 import type { BrokerStatus } from "./broker-status.js";
+import { clientEnvironment } from "./client-environment.js";
 import type { Workspaces } from "./workspace.js";
 
 interface BrokerConsoleOptions {
@@ -137,7 +138,8 @@ export class BrokerConsole {
   /** Takes a place in the workspace of a person's folder. One for each workspace is enough. Returns its id. */
   async #sit(person: ConsolePerson): Promise<string> {
     const options = { ...(await readServeArgs([])), mcp: undefined };
-    const joined = await this.#options.workspaces().join({ ...person, env: definedIn(person.env) }, options);
+    const env = await clientEnvironment(definedIn(person.env));
+    const joined = await this.#options.workspaces().join({ ...person, env }, options);
     const { id } = joined.workspace;
     this.#people.set(id, person);
     if (this.#seats.has(id) || this.#isClosed) await joined.release();

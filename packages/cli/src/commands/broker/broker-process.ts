@@ -22,6 +22,7 @@ import { readServeArgs } from "../serve/command.js";
 import { brokerUseOf } from "./broker-commands.js";
 import { BrokerConsole } from "./broker-console.js";
 import { type BrokerStatus, brokerStatus } from "./broker-status.js";
+import { clientEnvironment } from "./client-environment.js";
 import { memoryOfGroups, ownMemory } from "./process-memory.js";
 import { WarmParts } from "./warm-parts.js";
 import { Workspaces } from "./workspace.js";
@@ -148,11 +149,12 @@ function currentStatus({ parts, ...facts }: CurrentFacts): BrokerStatus {
 export async function admit(hello: ClientHello, workspaces: Workspaces): Promise<AdmittedClient> {
   const [command, ...args] = hello.args;
   const options = await readServeArgs(command === "serve" ? args : hello.args);
-  const { workspace, release } = await workspaces.join(hello, { ...options, mcp: undefined });
+  const env = await clientEnvironment(hello.env);
+  const { workspace, release } = await workspaces.join({ ...hello, env }, { ...options, mcp: undefined });
   return {
     serve: async (link) => {
       try {
-        await workspace.serve(hello.env, link);
+        await workspace.serve(env, link);
       } finally {
         await release();
       }
@@ -184,7 +186,7 @@ async function runForPerson(
       stdin,
       stdout,
       stderr,
-      env,
+      env: await clientEnvironment(env),
       cwd,
       userHome,
       interrupts,
