@@ -157,7 +157,7 @@ export const LAYERS = {
     ],
     folders: {
       terminal: [],
-      install: [],
+      install: ["terminal"],
       tokens: [],
       registry: [],
       updates: ["terminal"],

@@ -8,6 +8,7 @@ import { planImports } from "../app/import-plan.js";
 import { checkServerUrl, isTaken, notesOn, readEntry, takenError } from "../app/server-entry.js";
 import { projectTarget, userTarget, writeConfig } from "../app/write-config.js";
 import { withoutTrunkline } from "../install/other-servers.js";
+import { ruleWarner } from "../install/rule-check.js";
 import { shownEntry } from "../install/shown-entry.js";
 import { commandLine } from "../terminal/command-line.js";
 import type { CommandContext } from "../terminal/context.js";
@@ -67,6 +68,7 @@ function readNewServer(given: NewServer): NewServer {
 export async function listImports(app: App): Promise<ImportRow[]> {
   const { context } = collecting(app.context);
   const [found, config] = await Promise.all([findAll(context), openApp(context, { config: "own" }).config()]);
+  const warningsOn = await ruleWarner(context);
   const taken = new Map<string, readonly string[]>();
   const rows: ImportRow[] = [];
   for (const from of found) {
@@ -85,7 +87,7 @@ export async function listImports(app: App): Promise<ImportRow[]> {
         target: shown.command === undefined ? (shown.url ?? "") : commandLine([shown.command, ...(shown.args ?? [])]),
         entry: JSON.stringify(shownEntry(toDialect(entry, dialect)), null, 2),
         goesTo: target.path,
-        notes: [...notes, ...dialectNotes(name, entry, dialect)],
+        notes: [...notes, ...dialectNotes(name, entry, dialect), ...(isThere ? [] : warningsOn(server))],
         canImport: !isThere,
         ...(isThere ? { note: "already configured" } : {}),
       });

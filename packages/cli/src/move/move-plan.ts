@@ -7,17 +7,27 @@ import {
   type FoundImport,
   type ImportedServer,
   type LoadedConfig,
+  type PermissionRule,
   readEditableConfig,
   readProgramFile,
   withEntry,
   withoutEntry,
 } from "@trunkline/client/config";
-import { isAbsent, isTrunklineError, isWithin, realPathOf, resolvedPath, TrunklineError } from "@trunkline/core";
+import {
+  isAbsent,
+  isTrunklineError,
+  isWithin,
+  type ProgramId,
+  realPathOf,
+  resolvedPath,
+  TrunklineError,
+} from "@trunkline/core";
 import { type ImportPlan, planImports } from "../app/import-plan.js";
 import { userTarget } from "../app/write-config.js";
 import { type AgentProgram, agentProgram } from "../install/agent-programs.js";
 import { launchCommand, startsTrunkline } from "../install/launch-command.js";
 import { ENTRY_NAME, entryPlace } from "../install/program-states.js";
+import { checkRules, type RuleCheck } from "../install/rule-check.js";
 import type { CommandContext } from "../terminal/context.js";
 
 /** How the file of another program changes. */
@@ -41,6 +51,8 @@ export interface StayingServer {
   readonly name: string;
   readonly from: FoundImport;
   readonly reason: string;
+  /** The permission rule that it stays for. */
+  readonly rule?: PermissionRule;
 }
 
 export interface MovePlan {
@@ -54,6 +66,8 @@ export interface MovePlan {
   readonly projects: readonly FoundImport[];
   /** Files with servers that their program uses only in other folders. */
   readonly elsewhere: readonly FoundImport[];
+  /** The permission rules of programs. */
+  readonly rules: RuleCheck;
 }
 
 interface MoveOptions {
@@ -61,6 +75,8 @@ interface MoveOptions {
   readonly overwrite?: boolean | undefined;
   /** Whether to move the servers in the project's files as well, to the project. */
   readonly includeProject?: boolean | undefined;
+  /** Programs that get Trunkline although none of their servers may move. */
+  readonly getting?: readonly ProgramId[];
 }
 
 /** A file that can be changed. */
@@ -75,16 +91,21 @@ interface Candidate {
 export async function planMove(
   context: CommandContext,
   found: readonly FoundImport[],
-  { config, overwrite = false, includeProject = false }: MoveOptions,
+  { config, overwrite = false, includeProject = false, getting = [] }: MoveOptions,
 ): Promise<MovePlan> {
-  const problems: TrunklineError[] = [];
   const staying: StayingServer[] = [];
   const candidates: Candidate[] = [];
   const isProjects = (from: FoundImport) => from.scope === "project" && !includeProject;
+  const movableFrom = found.filter((from) => !isProjects(from) && from.servers.length > 0);
+  const programs = new Set([...getting, ...movableFrom.map(({ source }) => source.id)]);
+  const replacing = overwrite ? movableFrom.flatMap(({ servers }) => servers) : [];
+  const rules = await checkRules(context, { config, getting: programs, replacing });
+  const problems: TrunklineError[] = [...rules.problems];
   for (const from of found) {
-    if (from.problem !== undefined) problems.push(from.problem);
+    const { problem } = from;
+    if (problem !== undefined && !problems.some(({ message }) => message === problem.message)) problems.push(problem);
     if (isProjects(from)) continue;
-    staying.push(...(await stayingIn(context, from)));
+    staying.push(...(await stayingIn(context, from)), ...heldIn(from, rules));
     const servers = from.servers.filter(
       ({ name }) => !staying.some((each) => each.from === from && each.name === name),
     );
@@ -120,7 +141,15 @@ export async function planMove(
   const elsewhere = found
     .map((from) => ({ ...from, elsewhere: (from.elsewhere ?? []).filter(({ name }) => name !== ENTRY_NAME) }))
     .filter((from) => from.elsewhere.length > 0);
-  return { copies, changes, staying, problems, projects, elsewhere };
+  return { copies, changes, staying, problems, projects, elsewhere, rules };
+}
+
+/** Servers with permission rules that would no longer apply. */
+function heldIn(from: FoundImport, rules: RuleCheck): StayingServer[] {
+  return from.servers.flatMap((server) => {
+    const held = rules.blocker(server, from);
+    return held === undefined ? [] : [{ name: server.name, from, ...held }];
+  });
 }
 
 /** Says which server has the name already, and how to use this one instead. */

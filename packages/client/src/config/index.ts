@@ -35,6 +35,8 @@ export { type LoadConfigOptions, loadConfig } from "./load.js";
 export type { ConfigFile, ConfigScope, LoadedConfig, ServerDefinition } from "./loaded-config.js";
 export { countComments, maskedText } from "./masked-text.js";
 export { ConfigMemory } from "./memory.js";
+export { findPermissionRules } from "./permission-rules/find-permission-rules.js";
+export type { PermissionRule, ProgramRules, RuleEffect, RuleKind } from "./permission-rules/rule-types.js";
 export { verdictOn } from "./policy.js";
 export {
   type EntryPlace,

@@ -1,6 +1,6 @@
 // `import --move`: other programs' servers come to Trunkline, and Trunkline takes their place there.
 import { isDeepStrictEqual } from "node:util";
-import { countComments, type ImportedServer } from "@trunkline/client/config";
+import { countComments, type ImportedServer, type PermissionRule } from "@trunkline/client/config";
 import { printable, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -26,8 +26,24 @@ import { find, type ImportOptions, notesOf } from "./run.js";
 interface MoveOutcome {
   written: boolean;
   files: { program: string; file: string; servers: string[] }[];
-  staying: { name: string; file: string; reason: string }[];
+  staying: StayingReport[];
   backup?: string;
+}
+
+/** A server that stays, and the permission rule that it stays for. */
+export interface StayingReport {
+  name: string;
+  file: string;
+  reason: string;
+  rule?: Omit<PermissionRule, "at" | "effect">;
+}
+
+export function reportStaying({ staying }: MovePlan): StayingReport[] {
+  return staying.map(({ name, from: { path }, reason, rule }) => {
+    if (rule === undefined) return { name, file: path, reason };
+    const { agent, file, setting, kind, server, tool, text } = rule;
+    return { name, file: path, reason, rule: { agent, file, setting, kind, server, tool, text } };
+  });
 }
 
 export async function moveServers(context: CommandContext, options: ImportOptions): Promise<number> {
@@ -55,9 +71,10 @@ async function moveFound(context: CommandContext, options: ImportOptions, outcom
     file: path,
     servers: removed.map(({ name }) => name),
   }));
-  outcome.staying = plan.staying.map(({ name, from: { path }, reason }) => ({ name, file: path, reason }));
+  outcome.staying = reportStaying(plan);
   showDiffs(context, await ownChanges(context, copies), changes);
   for (const { message, hint } of problems) context.note(`error: ${message}${hint === undefined ? "" : ` ${hint}`}`);
+  for (const warning of plan.rules.warnings) context.note(`warning: ${warning}.`, "warning");
   for (const line of [...describeLeft(plan, context), ...describeNotes(plan, config.workspaceFolder)])
     context.note(line);
   if (changes.length === 0) {
@@ -113,6 +130,7 @@ export function* describeNotes(plan: MovePlan, workspaceFolder: string): Generat
       lost === 1 ? "1 comment in the moved entries is lost" : `${lost} comments in the moved entries are lost`;
     yield `note: ${printable(path)}: ${what}; the backup has the file as it is now.`;
   }
+  for (const note of plan.rules.notes(changes.flatMap(({ removed }) => removed))) yield `note: ${note}`;
   if (changes.some(({ scope }) => scope === "project"))
     yield "note: everyone who shares these files through git will need Trunkline.";
 }

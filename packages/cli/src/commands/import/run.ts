@@ -17,6 +17,7 @@ import { EXIT } from "../../app/exit-codes.js";
 import { type ImportPlan, planImports } from "../../app/import-plan.js";
 import { checkScope, type ScopeOptions, writeConfig } from "../../app/write-config.js";
 import { withoutTrunkline } from "../../install/other-servers.js";
+import { ruleWarner } from "../../install/rule-check.js";
 import { shownEntry } from "../../install/shown-entry.js";
 import {
   keepInKeychain,
@@ -87,6 +88,9 @@ async function importFound(context: CommandContext, options: ImportOptions, outc
     );
     return done;
   }
+  const warningsOn = await ruleWarner(context);
+  for (const warning of plans.flatMap(({ servers }) => servers.flatMap(({ server }) => warningsOn(server))))
+    context.note(`warning: ${warning}`, "warning");
   const literal = await literalSecrets(plans);
   if (options.dryRun) {
     if (literal.length > 0) context.note(literalNote(literal));

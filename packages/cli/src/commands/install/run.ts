@@ -23,12 +23,14 @@ import {
   TrunklineError,
   writeFileAtomically,
 } from "@trunkline/core";
+import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { projectStore } from "../../app/folders.js";
 import { type AgentProgram, agentProgram, projectFile, userFile } from "../../install/agent-programs.js";
 import { allowListNote } from "../../install/allow-list.js";
 import { DEFAULT_URL, launchCommand, startsTrunkline } from "../../install/launch-command.js";
 import { ENTRY_NAME, entryPlace, programStates } from "../../install/program-states.js";
+import { ownServers, ruleWarner } from "../../install/rule-check.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { reporting } from "../../terminal/json-output.js";
 import { askYesNo } from "../../terminal/questions.js";
@@ -120,6 +122,7 @@ async function installIn(
       "note: this path exists only on this machine. Install trunkline globally (npm install -g) before you share the file.",
     );
   }
+  await warnOfRules(context, program);
   const store = projectStore(context.cwd, context.home);
   if (
     launch !== undefined &&
@@ -236,6 +239,13 @@ async function remoteEntry(
 function warnOfList({ note }: CommandContext, { program, path }: Target, text: string | undefined): void {
   const block = text === undefined ? undefined : allowListNote(program, path, text);
   if (block !== undefined) note(`warning: ${block}`, "warning");
+}
+
+/** The program can call what Trunkline has, whatever its own rules say about these servers. */
+async function warnOfRules(context: CommandContext, { id }: AgentProgram): Promise<void> {
+  const config = await openApp(context, { config: "own" }).config();
+  const warningsOn = await ruleWarner(context, id);
+  for (const warning of ownServers(config).flatMap(warningsOn)) context.note(`warning: ${warning}`, "warning");
 }
 
 async function listPrograms(context: CommandContext, json: boolean | undefined): Promise<number> {

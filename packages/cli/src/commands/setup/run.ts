@@ -14,7 +14,7 @@ import { describeLeft, diffsOf, showDiffs } from "../../move/move-screen.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { reporting } from "../../terminal/json-output.js";
 import { askLine } from "../../terminal/questions.js";
-import { carryOut, describeNotes } from "../import/move-servers.js";
+import { carryOut, describeNotes, reportStaying, type StayingReport } from "../import/move-servers.js";
 import { askForModel, followModelAnswer } from "../models/offer.js";
 import { nextStep } from "../standing/next-step.js";
 import { findStanding } from "../standing/run.js";
@@ -35,11 +35,13 @@ interface SetupOutcome {
   files: { program: string; file: string; servers: string[]; adds_trunkline: boolean; diff: string }[];
   /** Trunkline's own files, with the servers that come. */
   own: { file: string; servers: string[]; diff: string | null }[];
+  /** Servers that stay with their program. */
+  staying: StayingReport[];
   backup?: string;
 }
 
 export async function setup(context: CommandContext, options: SetupOptions): Promise<number> {
-  const outcome: SetupOutcome = { done: false, programs: [], files: [], own: [] };
+  const outcome: SetupOutcome = { done: false, programs: [], files: [], own: [], staying: [] };
   return await reporting(context, { json: options.json, outcome }, (shown) => setUp(shown, options, outcome));
 }
 
@@ -50,10 +52,12 @@ async function setUp(context: CommandContext, options: SetupOptions, outcome: Se
   const found = (await findImports(place)).map(withoutTrunkline);
   const states = (await programStates(place)).filter(({ state }) => state !== "not found here");
   const config = await openApp(context, { config: "own" }).config();
-  const moved = await planMove(context, found, { config });
+  const getting = states.filter(({ state }) => state === "not installed").map(({ program }) => program.id);
+  const moved = await planMove(context, found, { config, getting });
   const installs = await planInstalls(context, states, moved);
   const plan: MovePlan = { ...moved, changes: [...moved.changes, ...installs.changes] };
   const problems = [...new Set([...moved.problems.map(({ message }) => message), ...installs.problems])];
+  outcome.staying = reportStaying(moved);
   outcome.programs = states.map(({ program: { id }, path, state }) => ({ program: id, file: path, state }));
   if (options.json) await report(context, plan, outcome);
 
@@ -64,7 +68,8 @@ async function setUp(context: CommandContext, options: SetupOptions, outcome: Se
     context.outPainted("");
   };
   section("Found", describeFound(found, states, context));
-  section("Left alone", [...problems.map((message) => printable(message)), ...describeLeft(plan, context)]);
+  const withheld = describeWithheld(states, moved);
+  section("Left alone", [...[...problems, ...withheld].map((line) => printable(line)), ...describeLeft(plan, context)]);
   const done = problems.length > 0 ? EXIT.failure : EXIT.success;
   if (plan.changes.length === 0) {
     context.out("Nothing to do.");
@@ -107,7 +112,7 @@ async function report(context: CommandContext, { copies, changes }: MovePlan, ou
 async function planInstalls(
   context: CommandContext,
   states: readonly ProgramState[],
-  { changes }: MovePlan,
+  { changes, rules }: MovePlan,
 ): Promise<{ changes: FileChange[]; problems: string[] }> {
   const planned: FileChange[] = [];
   const problems: string[] = [];
@@ -116,6 +121,7 @@ async function planInstalls(
     if (state === "other" && !changes.some((change) => change.path === path))
       problems.push(`${path} has a server "${ENTRY_NAME}" that does not start this program.`);
     if (state !== "not installed" || changes.some((change) => change.program === program)) continue;
+    if (rules.withheld.has(program.id)) continue;
     try {
       const change = await planInstall(context, program, path);
       if (change !== undefined && !changes.some(({ target }) => target === change.target)) planned.push(change);
@@ -125,6 +131,17 @@ async function planInstalls(
     }
   }
   return { changes: planned, problems };
+}
+
+/** Programs that do not get Trunkline because of their permission rules, and those that have it in spite of them. */
+function describeWithheld(states: readonly ProgramState[], { rules }: MovePlan): string[] {
+  const lines = states.flatMap(({ program, state }) => {
+    const held = rules.withheld.get(program.id);
+    return held === undefined || state !== "not installed"
+      ? []
+      : [`${program.title} does not get Trunkline: ${held.reason}.`];
+  });
+  return [...lines, ...rules.warnings.map((warning) => `${warning}.`)];
 }
 
 interface Answers {

@@ -81,7 +81,7 @@ export async function readImport(
 ): Promise<FoundImport> {
   const path = resolve(options.cwd, file);
   // `--from <(…)` is a pipe.
-  const text = await readText(path, options.signal, { mayBePipe: true });
+  const text = await readProgramText(path, options.signal, { mayBePipe: true });
   if (text === undefined) {
     throw new TrunklineError("USAGE", `The file ${path} does not exist.`, {
       hint: "Check the path given with --from.",
@@ -113,7 +113,7 @@ async function tryRead(
   options: Reading,
 ): Promise<(ParsedServers & { text: string; problem?: TrunklineError }) | undefined> {
   try {
-    const text = await readText(path, options.signal);
+    const text = await readProgramText(path, options.signal);
     if (text === undefined) return undefined;
     return { text, ...source.parse(text, contextOf(path, options)) };
   } catch (error) {
@@ -152,7 +152,8 @@ const HINTS: Readonly<Record<string, string>> = {
   EFBIG: "Remove what does not belong in it.",
 };
 
-async function readText(
+/** Reads a file of another program; undefined if there is none. */
+export async function readProgramText(
   path: string,
   signal: AbortSignal | undefined,
   { mayBePipe = false } = {},
@@ -165,7 +166,7 @@ async function readText(
     const reason = fileReason(error);
     if (reason === undefined || signal?.aborted) throw error;
     const hint = HINTS[systemCodeOf(error) ?? ""] ?? "Check its permissions.";
-    throw new TrunklineError("IO", `${path} cannot be read: ${reason}.`, { cause: error, hint });
+    throw new TrunklineError("IO", `${path} cannot be read: ${reason}.`, { cause: error, hint, data: { file: path } });
   }
 }
 
