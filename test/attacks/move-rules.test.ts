@@ -1,0 +1,84 @@
+// `setup` must not take a server out of reach of the permission rules that a program has for it, whichever program it
+// comes from and whatever a project's files contain.
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Place } from "../e2e/command.js";
+import { settingsOf, writeHome } from "../e2e/move-support.js";
+
+const files = { command: "files-mcp", args: ["/srv"] };
+const moved = (place: Place) => Object.keys(settingsOf(place)?.mcpServers ?? {});
+
+/** Claude Code with a server and a rule about it. */
+function withRule(place: Place, settings: object = { permissions: { deny: ["mcp__files__delete"] } }): void {
+  writeHome(place, ".claude.json", JSON.stringify({ mcpServers: { files } }));
+  writeHome(place, ".claude/settings.json", JSON.stringify(settings));
+}
+
+describe.runIf(process.platform === "linux")("a permission rule", () => {
+  it("keeps its server where it is", async () => {
+    using place = new Place();
+    withRule(place);
+    await place.run(["setup", "--yes"]);
+    expect(moved(place)).toEqual([]);
+  });
+
+  it("keeps the same server from coming through another program under another name, with other variables", async () => {
+    using place = new Place();
+    withRule(place);
+    const mcpServers = { disk: { ...files, env: { LEVEL: "1" } }, git: { command: "git-mcp" } };
+    writeHome(place, ".cursor/mcp.json", JSON.stringify({ mcpServers }));
+    const { stdout } = await place.run(["setup", "--yes"]);
+    expect(moved(place)).toEqual(["git"]);
+    expect(stdout).toContain('it starts the same program as "files"');
+  });
+
+  it("keeps it out of Trunkline if only the other program's servers are moved", async () => {
+    using place = new Place();
+    withRule(place);
+    await place.run(["install", "claude-code", "--yes"]);
+    writeHome(place, ".cursor/mcp.json", JSON.stringify({ mcpServers: { files } }));
+    await place.run(["import", "cursor", "--move", "--yes"]);
+    expect(moved(place)).toEqual([]);
+  });
+
+  it("of one program is not lost in the copy of another program's entry", async () => {
+    using place = new Place();
+    writeHome(place, ".cursor/mcp.json", JSON.stringify({ mcpServers: { files } }));
+    writeHome(
+      place,
+      ".kiro/settings/mcp.json",
+      JSON.stringify({ mcpServers: { files: { ...files, disabled: true } } }),
+    );
+    await place.run(["setup", "--yes"]);
+    expect(settingsOf(place)?.mcpServers).toEqual({ files: expect.objectContaining({ disabled: true }) });
+  });
+
+  it("that cannot be read stops the move, also if it is a pipe", async () => {
+    using place = new Place();
+    withRule(place);
+    writeHome(place, ".claude/settings.json", "");
+    execFileSync("mkfifo", [join(place.home, ".claude", "settings.local.json")]);
+    const { code, stdout } = await place.run(["setup", "--yes"]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining("settings.local.json cannot be read")]);
+    expect(moved(place)).toEqual([]);
+  });
+
+  it("of a project is not run as a regular expression", async () => {
+    const matcher = "^mcp__(((\\w*)*)*)*!$";
+    const hooks = { PreToolUse: [{ matcher, hooks: [] }] };
+    using place = new Place({ ".git/HEAD": "", ".claude/settings.json": { hooks } });
+    withRule(place, {});
+    await place.run(["setup", "--yes"]);
+    expect(moved(place)).toEqual([]);
+  });
+
+  it("is shown without control characters", async () => {
+    using place = new Place();
+    withRule(place, { permissions: { deny: ["mcp__files__\u001b[2J\u202e"] } });
+    const { stdout, stderr } = await place.run(["setup"]);
+    expect(stdout).toContain("permissions.deny");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
+    expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  });
+});
