@@ -42,6 +42,15 @@ describe.runIf(process.platform === "linux")("a permission rule", () => {
     expect(moved(place)).toEqual([]);
   });
 
+  it("keeps it out of Trunkline if its program has Trunkline only in this project", async () => {
+    const trunkline = { command: "trunkline", args: ["serve"] };
+    using place = new Place({ ".git/HEAD": "", ".mcp.json": { mcpServers: { trunkline } } });
+    withRule(place);
+    writeHome(place, ".cursor/mcp.json", JSON.stringify({ mcpServers: { files } }));
+    await place.run(["import", "cursor", "--move", "--yes"]);
+    expect(moved(place)).toEqual([]);
+  });
+
   it("of one program is not lost in the copy of another program's entry", async () => {
     using place = new Place();
     writeHome(place, ".cursor/mcp.json", JSON.stringify({ mcpServers: { files } }));

@@ -15,6 +15,7 @@ import {
 import { KNOWN_PROGRAMS, type ProgramId, printable, type TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { homePath } from "../terminal/shown-path.js";
+import { startsTrunkline } from "./launch-command.js";
 import { withoutTrunkline } from "./other-servers.js";
 import { ENTRY_NAME, programStates } from "./program-states.js";
 
@@ -54,8 +55,9 @@ export async function checkRules(
   { config, getting, replacing }: RuleCheckOptions,
 ): Promise<RuleCheck> {
   const place = placeOf(context);
-  const having = await programsWithTrunkline(context);
-  const everywhere = (await findImports(place)).map(withoutTrunkline);
+  const found = await findImports(place);
+  const having = await programsWithTrunkline(context, found);
+  const everywhere = found.map(withoutTrunkline);
   const programs = [...new Set([...having, ...getting])];
   const rules = await findPermissionRules({ ...place, programs });
   const own = ownServers(config).map((server) => replacing.find(({ name }) => name === server.name) ?? server);
@@ -104,8 +106,9 @@ export async function checkRules(
  */
 export async function ruleWarner(context: CommandContext, program?: ProgramId): Promise<(server: Known) => string[]> {
   const place = placeOf(context);
-  const everywhere = (await findImports(place)).map(withoutTrunkline);
-  const programs = program === undefined ? [...(await programsWithTrunkline(context))] : [program];
+  const found = await findImports(place);
+  const everywhere = found.map(withoutTrunkline);
+  const programs = program === undefined ? [...(await programsWithTrunkline(context, found))] : [program];
   const rules = await findPermissionRules({ ...place, programs });
   return (server) =>
     rules.flatMap((each) => {
@@ -125,9 +128,15 @@ function placeOf({ cwd, env, signal, userHome }: CommandContext) {
   return { cwd, env, signal, userHome, platform: process.platform };
 }
 
-async function programsWithTrunkline(context: CommandContext): Promise<ReadonlySet<ProgramId>> {
+/** The programs that have Trunkline, for the user or in this project. */
+async function programsWithTrunkline(
+  context: CommandContext,
+  found: readonly FoundImport[],
+): Promise<ReadonlySet<ProgramId>> {
   const states = await programStates(placeOf(context));
-  return new Set(states.filter(({ state }) => state === "installed").map(({ program }) => program.id));
+  const users = states.filter(({ state }) => state === "installed").map(({ program }) => program.id);
+  const projects = found.filter(({ servers }) => servers.some(({ entry }) => startsTrunkline(entry)));
+  return new Set([...users, ...projects.map(({ source }) => source.id)]);
 }
 
 /** The program's rules about the server under its name and under those that the program has for the same command. */
