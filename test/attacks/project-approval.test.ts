@@ -252,7 +252,11 @@ describe("the question whether a project may run", () => {
       },
     });
     const { stdout } = await place.run(["trust", "--yes"], { cwd: place.good });
-    for (const shown of ["NODE_OPTIONS=--require=./evil.js", "EXTRA=--require=./borrowed.js", "API_KEY=<redacted>"])
+    for (const shown of [
+      "NODE_OPTIONS=--require=./evil.js",
+      "EXTRA=--require=./borrowed.js",
+      "API_KEY=<redacted: 16 characters>",
+    ])
       expect(stdout).toContain(shown);
     for (const shown of ["X-Trace=${env:GITHUB_TOKEN}", "issuer=https://issuer.example", "@x.example/mcp"])
       expect(stdout).toContain(shown);

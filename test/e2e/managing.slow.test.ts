@@ -254,7 +254,7 @@ describe("trunkline trust", () => {
     const refused = await place.run(["trust"]);
     expect(refused.code).toBe(2);
     expect(refused.stdout).toContain(
-      `${projectFileOf(place)}\n  hello: ${hello.command} ${hello.args[0]} (env: TOKEN=<redacted>)`,
+      `${projectFileOf(place)}\n  hello: ${hello.command} ${hello.args[0]} (env: "TOKEN=<redacted: 12 characters>")`,
     );
     expect(refused.stderr).toContain("no terminal");
     expect(refused.stderr).toContain("trunkline trust --yes");
@@ -429,7 +429,7 @@ Codex (codex)  ${codex}
     writeHome(place, ".cursor/mcp.json", fixture("cursor-mcp.json"));
     const shown = await place.run(["import", "vscode", "cursor", "--dry-run"]);
     expect(shown.code).toBe(0);
-    expect(shown.stdout).toContain('"Authorization": "<redacted>"');
+    expect(shown.stdout).toContain('"Authorization": "<redacted: 21 characters>"');
     expect(shown.stdout + shown.stderr).not.toContain("lin_api_4f1c9a");
     expect(existsSync(projectFileOf(place)) || existsSync(settingsOf(place))).toBe(false);
 

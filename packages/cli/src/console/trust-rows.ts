@@ -4,6 +4,7 @@ import { type LoadedConfig, TrustStore } from "@trunkline/client/config";
 import type { QuestionRow } from "@trunkline/console/contract";
 import { TrunklineError } from "@trunkline/core";
 import { type RunnableFile, runnableFiles, workspaceQuestion, workspaceServers } from "../terminal/trust-prompt.js";
+import { asItIs } from "./as-it-is.js";
 import type { ConsoleWorkspace } from "./console-world.js";
 
 type TrustRow = Extract<QuestionRow, { kind: "trust" }>;
@@ -64,7 +65,7 @@ function waitingWorkspace(config: LoadedConfig): readonly Waiting[] {
   if (names.length === 0) return [];
   const { workspaceFolder } = config;
   const facts = {
-    message: workspaceQuestion(workspaceFolder, names),
+    message: asItIs(workspaceQuestion(workspaceFolder, names)),
     files: [],
     hash: hashOf("workspace", [workspaceFolder, ...names]),
   };
@@ -73,27 +74,6 @@ function waitingWorkspace(config: LoadedConfig): readonly Waiting[] {
 
 function asTheyAre({ name, what }: RunnableFile["wouldRun"][number]) {
   return { name: asItIs(name), what: asItIs(what) };
-}
-
-/**
- * A text that is not redacted on its way to the page. A project that repeats its command in `env` must not hide it from
- * the person who approves it. The text itself is made without literal secrets.
- */
-class Verbatim {
-  readonly #text: string;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  toJSON(): string {
-    return this.#text;
-  }
-}
-
-function asItIs(text: string): string {
-  // In JSON, where the page sees it, it is a string. The redactor copies plain values only and leaves it alone.
-  return new Verbatim(text) as unknown as string;
 }
 
 function hashOf(kind: string, shown: unknown): string {

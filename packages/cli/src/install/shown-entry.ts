@@ -1,32 +1,22 @@
-import { existsSync } from "node:fs";
 import type { ServerEntry } from "@trunkline/client/config";
-import { REDACTED, Redactor, redactedArgs, redactedUrl } from "@trunkline/core";
+import { maskedSecret, urlForApproval } from "@trunkline/core";
 
 /**
- * Prepares an entry for display: hides the values of env and headers, both in their own fields and anywhere else in the
- * entry, and secrets in its arguments and URL.
+ * Prepares an entry for a question about adding it: masks the values of env and headers in their own fields, and the
+ * secrets in its URL. The command and its arguments stay as they are, even if they repeat a value of env: who could hide
+ * them could hide what runs.
  */
 export function shownEntry(entry: ServerEntry): ServerEntry {
   const { env, headers, ...rest } = entry;
-  const { args, url } = entry;
-  const redactor = new Redactor();
-  for (const value of [...Object.values(env ?? {}), ...Object.values(headers ?? {})]) {
-    // Variable names and paths are not secrets.
-    if (value.includes("${") || existsSync(value)) continue;
-    // In "Bearer abc" the last word is the secret.
-    redactor.add(value, value.split(/\s+/).at(-1) ?? "");
-  }
+  const { url } = entry;
   return {
-    ...redactor.value({
-      ...rest,
-      ...(args === undefined ? {} : { args: redactedArgs(args) }),
-      ...(url === undefined ? {} : { url: redactedUrl(url) }),
-    }),
-    ...(env === undefined ? {} : { env: hidden(env) }),
-    ...(headers === undefined ? {} : { headers: hidden(headers) }),
+    ...rest,
+    ...(url === undefined ? {} : { url: urlForApproval(url) }),
+    ...(env === undefined ? {} : { env: masked(env) }),
+    ...(headers === undefined ? {} : { headers: masked(headers) }),
   };
 }
 
-function hidden(values: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.keys(values).map((name) => [name, REDACTED]));
+function masked(values: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, maskedSecret(value)]));
 }

@@ -61,6 +61,13 @@ export interface CommandContext {
   note(line: string, meaning?: Meaning): void;
   /** Prints a line with colours for the user to stderr. Its text must already be printable. */
   notePainted(line: string): void;
+  /**
+   * {@link note} without redaction: for what the user approves. A secret that repeats a word of a command must not hide
+   * it.
+   */
+  noteInFull(line: string): void;
+  /** {@link notePainted} without redaction. */
+  notePaintedInFull(line: string): void;
 }
 
 export function createContext(io: ProgramIo): CommandContext {
@@ -69,6 +76,10 @@ export function createContext(io: ProgramIo): CommandContext {
   const logLevel = env.TRUNKLINE_LOG_LEVEL;
   let colourMode: ColourMode = "auto";
   const beforeNote: (() => void)[] = [];
+  const notePaintedInFull = (line: string) => {
+    for (const erase of beforeNote) erase();
+    io.stderr.write(`${line}\n`);
+  };
   return {
     version: readVersion(),
     build: io.build ?? "",
@@ -100,13 +111,11 @@ export function createContext(io: ProgramIo): CommandContext {
     note: (line, meaning) => {
       const shown = printableLines(redactor.text(line));
       const colour = meaning === undefined ? undefined : paletteFor(io.stderr, env, colourMode)[meaning];
-      for (const erase of beforeNote) erase();
-      io.stderr.write(`${colour === undefined ? shown : colour(shown)}\n`);
+      notePaintedInFull(colour === undefined ? shown : colour(shown));
     },
-    notePainted: (line) => {
-      for (const erase of beforeNote) erase();
-      io.stderr.write(`${redactor.text(line)}\n`);
-    },
+    notePainted: (line) => notePaintedInFull(redactor.text(line)),
+    noteInFull: (line) => notePaintedInFull(printableLines(line)),
+    notePaintedInFull,
   };
 }
 

@@ -12,8 +12,9 @@ export async function reporting<T>(
   run: (context: CommandContext, outcome: T) => Promise<number>,
 ): Promise<number> {
   if (!json) return await run(context, outcome);
-  const { note, notePainted, notePalette } = context;
-  const code = await run({ ...context, out: note, outPainted: notePainted, palette: notePalette }, outcome);
+  // Results are not redacted without --json either: some of them are what the user approves.
+  const { noteInFull: out, notePaintedInFull: outPainted, notePalette: palette } = context;
+  const code = await run({ ...context, out, outPainted, palette }, outcome);
   context.out(printableJson(outcome, 2));
   return code;
 }

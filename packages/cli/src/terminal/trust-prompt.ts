@@ -33,7 +33,7 @@ export async function confirmProjectFiles(context: CommandContext, config: Loade
   }
   context.note("This project would start programs or connect to servers that you have not approved yet.");
   // Not redacted: a project that repeats its command in env must not hide it from the user who approves it.
-  for (const line of describeFiles(files)) context.io.stderr.write(`${line}\n`);
+  for (const line of describeFiles(files)) context.noteInFull(line);
   if (!(await askApproval(context, "project"))) return false;
   await new TrustStore(context.home).confirm(...files);
   return true;
@@ -50,7 +50,7 @@ export async function confirmWorkspace(
 ): Promise<boolean> {
   const names = workspaceServers(config).filter(wanted);
   if (names.length === 0 || !isAtTerminal(context)) return false;
-  context.note(workspaceQuestion(config.workspaceFolder, names));
+  context.noteInFull(workspaceQuestion(config.workspaceFolder, names));
   if (!(await askApproval(context, "workspace"))) return false;
   await new TrustStore(context.home).confirmWorkspace(config.workspaceFolder);
   return true;
@@ -68,7 +68,7 @@ export async function confirmSecrets(
   if (!isAtTerminal(context)) return false;
   let isGranted = false;
   for (const { file, names, servers } of wantedSecrets(config, wanted)) {
-    for (const line of describeSecrets(file, servers)) context.io.stderr.write(`${line}\n`);
+    for (const line of describeSecrets(file, servers)) context.noteInFull(line);
     const which = names.map(printable).join(", ");
     if (!(await askYesNo(context, `Give ${names.length === 1 ? "the secret" : "the secrets"} ${which} to them?`)))
       continue;
@@ -136,7 +136,7 @@ export function untrustedNotice(config: LoadedConfig): string | undefined {
 /** Lists what the files would run. */
 export function* describeFiles(files: readonly Pick<ConfigFile, "path" | "wouldRun">[]): Generator<string> {
   for (const { path, wouldRun } of files) {
-    yield path;
+    yield printable(path);
     for (const { name, what } of wouldRun) yield `  ${name}: ${what}`;
   }
 }

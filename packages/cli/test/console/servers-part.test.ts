@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import type { ConsoleEvent } from "@trunkline/console/contract";
+import type { ConsoleEvent, ImportRow } from "@trunkline/console/contract";
 import { FileJournal, journalFolder, workspaceKey } from "@trunkline/server/journal";
 import { expect, it } from "vitest";
 import { serverPath } from "../../../../test/servers/start.js";
@@ -62,8 +62,9 @@ class Stage implements AsyncDisposable {
     return (await this.part.handlers.definitions({ workspace: "w" }, REQUEST)).definitions;
   }
 
-  async imports() {
-    return (await this.part.handlers["servers/imports"]({ workspace: "w" }, REQUEST)).imports;
+  /** As the page gets them. */
+  async imports(): Promise<readonly ImportRow[]> {
+    return JSON.parse(JSON.stringify(await this.part.handlers["servers/imports"]({ workspace: "w" }, REQUEST))).imports;
   }
 
   get written(): Record<string, unknown> {

@@ -1,10 +1,11 @@
 // Describes what a file would run, as stored for trust and as shown to the user. Based on the unexpanded text, so it
 // does not change with the environment.
 import { createHash } from "node:crypto";
-import { isRecord, isSecretName, printable, REDACTED, redactedArgs, redactedUrl } from "@trunkline/core";
+import { isRecord, isSecretName, maskedSecret, printable, urlForApproval, valueForApproval } from "@trunkline/core";
 import { secretLabel } from "../secrets/secret-reference.js";
 import { secretsOf } from "./definition.js";
 import { inputIdsIn } from "./expand.js";
+import type { Leaf } from "./field-reader.js";
 import type { InputDescription } from "./inputs.js";
 import type { CheckedEntry } from "./server-entries.js";
 
@@ -63,18 +64,22 @@ function byText(a: readonly unknown[], b: readonly unknown[]): number {
   return String(a[0]) < String(b[0]) ? -1 : 1;
 }
 
+/** Returns the texts that decide what runs, and where. */
+export function commandLeaves({ command, args, url, cwd, envFile }: CheckedEntry): Leaf[] {
+  return [command, ...args, url, cwd, envFile].filter((leaf) => leaf !== undefined);
+}
+
 /** Returns the inputs an entry refers to. A default is used if there is no one to ask. */
 function inputsOf(entry: CheckedEntry, inputs: Surroundings["inputs"]): [string, unknown][] {
   if (entry.dialect !== "servers") return [];
-  const texts = [entry.command, ...entry.args, entry.url, entry.cwd, entry.envFile, ...entry.env, ...entry.headers];
-  const leaves = [...texts, ...Object.values(entry.auth?.texts ?? {})];
-  const ids = new Set(leaves.flatMap((leaf) => (leaf === undefined ? [] : inputIdsIn(leaf.text))));
+  const leaves = [...commandLeaves(entry), ...entry.env, ...entry.headers, ...Object.values(entry.auth?.texts ?? {})];
+  const ids = new Set(leaves.flatMap(({ text }) => inputIdsIn(text)));
   return [...ids].sort().map((id) => [id, canonical(inputs.get(id) ?? null)]);
 }
 
 /**
- * Describes each entry in one line: the command or URL, and everything else with an effect. Literal secrets are hidden
- * if they cannot be code. Safe to print on a terminal.
+ * Describes each entry in one line: the command or URL, and everything else with an effect. Of commands and arguments
+ * nothing is hidden, because that could hide what runs. Safe to print on a terminal.
  */
 export function wouldRunOf(
   entries: readonly CheckedEntry[],
@@ -83,15 +88,14 @@ export function wouldRunOf(
   return entries.map((entry) => {
     const { auth, envFile, cwd, readOnly, tools } = entry;
     const words = [entry.command?.text ?? "", ...entry.args.map(({ text }) => text)];
-    const what =
-      entry.type === "stdio"
-        ? redactedArgs(words, { forApproval: true }).map(quoted).join(" ")
-        : quoted(redactedUrl(entry.url?.text ?? ""));
+    const what = entry.type === "stdio" ? words.map(quoted).join(" ") : quoted(urlForApproval(entry.url?.text ?? ""));
     const list = (items: readonly string[]) => items.map(quoted).join(", ");
     const authTexts = Object.entries(auth?.texts ?? {}).map(([name, { text }]) => assigned({ name, text }));
+    const inCommand = new Set(commandLeaves(entry).flatMap(({ text }) => inputIdsIn(text)));
     const defaults = inputsOf(entry, inputs).flatMap(([id]) => {
       const standard = inputs.get(id)?.default;
-      return standard === undefined ? [] : [assigned({ name: id, text: standard })];
+      if (standard === undefined) return [];
+      return [inCommand.has(id) ? quoted(`${id}=${standard}`) : assigned({ name: id, text: standard })];
     });
     const secrets = secretsOf(entry).map(secretLabel);
     const extras = [
@@ -120,12 +124,14 @@ interface Assignment {
   readonly text: string;
 }
 
-/** `NAME=value`. The value of a variable called `API_KEY` is never code, so its literal parts are hidden. */
+/** `NAME=value`, as {@link shownVariable} shows the value. */
 export function assigned({ name, text }: Assignment): string {
-  const shown = isSecretName(name)
-    ? `${name}=${withoutLiterals(text)}`
-    : redactedArgs([`${name}=${text}`], { forApproval: true }).join("");
-  return quoted(shown);
+  return quoted(`${name}=${shownVariable({ name, text })}`);
+}
+
+/** Shows a variable's value for approval. The value of one called `API_KEY` is never code, so its literal parts are masked. */
+export function shownVariable({ name, text }: Assignment): string {
+  return isSecretName(name) ? withoutLiterals(text) : valueForApproval(name, text);
 }
 
 /** A header, with its variables but without literal parts: most of them are secrets, and none of them is code. */
@@ -133,13 +139,15 @@ function header({ name, text }: Assignment): string {
   return quoted(`${name}=${withoutLiterals(text)}`);
 }
 
-/** Hides everything but variables and the scheme of a credential: `Bearer ${TOKEN}` stays, `Bearer abc` does not. */
+/** Masks everything but variables and the scheme of a credential: `Bearer ${TOKEN}` stays, `Bearer abc` does not. */
 function withoutLiterals(text: string): string {
   return text
     .split(/(\$\{[^{}]*\})/)
     .map((part) => {
-      if (part.startsWith("${")) return part.replace(/:-.*\}$/s, `:-${REDACTED}}`);
-      return /^\s*(?:(?:Bearer|Basic|Token|Bot|ApiKey)\s+)?$/i.test(part) || /^.{0,5}$/.test(part) ? part : REDACTED;
+      if (part.startsWith("${"))
+        return part.replace(/:-(.*)\}$/s, (_, fallback: string) => `:-${maskedSecret(fallback)}}`);
+      const [scheme = ""] = /^\s*(?:(?:Bearer|Basic|Token|Bot|ApiKey)\s+)?/i.exec(part) ?? [];
+      return part === scheme || /^.{0,5}$/.test(part) ? part : `${scheme}${maskedSecret(part.slice(scheme.length))}`;
     })
     .join("");
 }

@@ -17,6 +17,7 @@ export {
   editedConfig,
   readEditableConfig,
 } from "./edit.js";
+export { shownVariable } from "./fingerprint.js";
 export {
   type FoundImport,
   findImports,

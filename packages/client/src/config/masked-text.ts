@@ -1,6 +1,7 @@
 // The text of a configuration file for the screen, line by line as it is in the file. Shows the keys, and of the values
-// only those of server entries, without their secrets: a file can have other secrets anywhere, even in comments.
-import { isSecretName, REDACTED, Redactor, redactedArgs, redactedUrl } from "@trunkline/core";
+// only those of server entries, without their secrets: a file can have other secrets anywhere, even in comments. What an
+// entry runs is shown in full, because the user approves it.
+import { isSecretName, maskedSecret, redactedArgs, urlForApproval } from "@trunkline/core";
 import { type Node, parseTree, visit as visitText } from "jsonc-parser";
 import { type Token, tomlTokens } from "./toml-tokens.js";
 
@@ -13,23 +14,20 @@ interface MaskOptions {
   readonly tables: readonly (readonly string[])[];
 }
 
+/** The fields that say what runs. Zed has them below `command` too. */
+const COMMAND_FIELDS: ReadonlySet<string> = new Set(["command", "path", "args", "cwd", "envFile"]);
+
 /** Returns the text with as many lines as before. */
 export function maskedText(text: string, { format, tables }: MaskOptions): string {
   const bare = text.replace(/^\uFEFF/, "");
   const tokens = format === "json" ? jsonTokens(bare) : tomlTokens(bare);
   const placed = tokens.map((token) => ({ token, place: placeOf(token.path, tables) }));
-  const redactor = new Redactor();
-  for (const { token, place } of placed) {
-    if (place !== "nested" || token.kind !== "text" || token.value.includes("${")) continue;
-    // In "Bearer abc" the last word is the secret.
-    redactor.add(token.value, token.value.split(/\s+/).at(-1) ?? "");
-  }
   const lists = argumentsOf(placed.filter(({ place }) => place === "field").map(({ token }) => token));
   let shown = "";
   let done = 0;
   for (const { token, place } of placed) {
     const original = bare.slice(token.start, token.end);
-    const masked = shownToken(token, { place, original, inList: lists.get(token), redactor });
+    const masked = shownToken(token, { place, original, inList: lists.get(token) });
     // A value or comment of several lines keeps its line breaks, so the others stay where they are.
     const breaks = masked === original ? "" : (original.match(/\r?\n/g) ?? []).join("");
     shown += bare.slice(done, token.start) + masked + breaks;
@@ -45,13 +43,18 @@ export function countComments(text: string, format: MaskOptions["format"]): numb
   return tokens.filter(({ kind }) => kind === "comment").length;
 }
 
-/** `field`: a field of a server's entry, or an item of its list. `nested`: below one, such as a variable in `env`. */
-type Place = "outside" | "field" | "nested";
+/**
+ * `command`: what a server runs. `field`: another field of its entry, or an item of its list. `nested`: below one, such as
+ * a variable in `env`.
+ */
+type Place = "outside" | "command" | "field" | "nested";
 
 function placeOf(path: readonly string[], tables: MaskOptions["tables"]): Place {
   const table = tables.find((keys) => keys.every((key, at) => key === "*" || path[at] === key));
   if (table === undefined || path.length < table.length + 2) return "outside";
-  return path.length === table.length + 2 ? "field" : "nested";
+  const [field = "", inner, ...deeper] = path.slice(table.length + 1);
+  if (inner === undefined) return COMMAND_FIELDS.has(field) ? "command" : "field";
+  return field === "command" && COMMAND_FIELDS.has(inner) && deeper.length === 0 ? "command" : "nested";
 }
 
 interface Shown {
@@ -59,22 +62,23 @@ interface Shown {
   readonly original: string;
   /** The redacted value of an item of a list. */
   readonly inList: string | undefined;
-  readonly redactor: Redactor;
 }
 
-function shownToken(token: Token, { place, original, inList, redactor }: Shown): string {
+function shownToken(token: Token, { place, original, inList }: Shown): string {
   if (token.kind === "comment")
     return original.startsWith("/*") ? "/* … */" : `${original.startsWith("#") ? "#" : "//"} …`;
   if (place === "outside") return /^(?:true|false|null)$/.test(original) ? original : JSON.stringify(OMITTED);
-  if (place === "nested") return JSON.stringify(REDACTED);
+  if (place === "command") return original;
   const { value, path } = token;
+  if (place === "nested") return JSON.stringify(maskedSecret(value));
   const name = path.at(-1) ?? "";
-  const masked = isSecretName(name) ? REDACTED : redactor.text(inList ?? shownField(value));
+  const masked = isSecretName(name) ? maskedSecret(value) : (inList ?? shownField(name, value));
   return masked === value ? original : JSON.stringify(masked);
 }
 
-function shownField(value: string): string {
-  return value.includes("://") ? redactedUrl(value) : (redactedArgs([value])[0] ?? "");
+function shownField(name: string, value: string): string {
+  const isUrl = /(?:url|uri|endpoint)$/i.test(name) || /^[a-z][a-z\d+.-]*:[\\/]{2}/i.test(value);
+  return isUrl ? urlForApproval(value) : (redactedArgs([value])[0] ?? "");
 }
 
 /** Redacts the items of each list together: the word before one can say that it is a secret. */
@@ -87,7 +91,7 @@ function argumentsOf(tokens: readonly Token[]): ReadonlyMap<Token, string> {
   const shown = new Map<Token, string>();
   for (const items of lists.values()) {
     const redacted = redactedArgs(items.map(({ value }) => value));
-    for (const [at, item] of items.entries()) shown.set(item, redacted[at] ?? REDACTED);
+    for (const [at, item] of items.entries()) shown.set(item, redacted[at] ?? maskedSecret(item.value));
   }
   return shown;
 }

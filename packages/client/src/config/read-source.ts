@@ -6,6 +6,7 @@ import {
   fileReason,
   isSecretName,
   isWithin,
+  maskedSecret,
   messageOf,
   printable,
   replaceControls,
@@ -18,7 +19,7 @@ import { findSections } from "./dialects.js";
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
 import { type ExpandScope, expandText, renderParts } from "./expand.js";
 import type { Leaf } from "./field-reader.js";
-import { assigned, fingerprintOf, wouldRunOf } from "./fingerprint.js";
+import { assigned, commandLeaves, fingerprintOf, wouldRunOf } from "./fingerprint.js";
 import { type InputDescription, readInputs } from "./inputs.js";
 import type { ConfigFile, Diagnostic, RejectedServer } from "./loaded-config.js";
 import { looksLikeJson, parseJson } from "./parse-json.js";
@@ -268,16 +269,19 @@ async function borrowedBy(entry: CheckedEntry, file: ReadSource, options: Projec
     workspaceFolder,
     userHome: options.userHome,
   };
+  const commandTexts = commandLeaves(entry);
   const variables = new Map<string, string>();
   const values = new Map<string, string>();
+  const inCommand = new Set<string>();
   const cover = (leaf: Leaf | undefined, into: { name?: string } = {}) => {
     for (const { name, value } of leaf === undefined ? [] : expandText(leaf.text, scope).values) {
       if (isMereSecret(into.name ?? "", value)) continue;
       variables.set(name, hashOf(value));
       if (leaf !== entry.url) values.set(name, value);
+      if (leaf !== undefined && commandTexts.includes(leaf)) inCommand.add(name);
     }
   };
-  for (const leaf of [entry.command, ...entry.args, entry.url, entry.cwd, entry.envFile]) cover(leaf);
+  for (const leaf of commandTexts) cover(leaf);
   for (const leaf of entry.env) cover(leaf, leaf);
   for (const [name, leaf] of Object.entries(entry.auth?.texts ?? {})) cover(leaf, { name });
   const fileValues = await envFileValues(entry, scope, { workspaceFolder, signal: options.signal });
@@ -290,7 +294,11 @@ async function borrowedBy(entry: CheckedEntry, file: ReadSource, options: Projec
     fileValues: fileValues.map(([name, value]) => [name, isMereSecret(name, value) ? "" : hashOf(value)]),
     shown: [
       ...(filled === undefined || filled.values.length === 0 ? [] : [shownTarget(entry, renderParts(filled.parts))]),
-      ...[...values, ...telling].map(([name, text]) => (canBeCode(text) ? assigned({ name, text }) : printable(name))),
+      ...[...values, ...telling].map(([name, text]) => {
+        if (canBeCode(text)) return assigned({ name, text });
+        // A password, or the name of a package: its length shows that something is not shown.
+        return inCommand.has(name) ? `${printable(name)}=${maskedSecret(text)}` : printable(name);
+      }),
     ],
   };
 }

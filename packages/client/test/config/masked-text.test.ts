@@ -19,18 +19,20 @@ describe("maskedText", () => {
     expect(json(text)).toBe(`{
   "mcpServers": {
     "docs": {
-      "command": "npx", "args": ["-y", "docs-mcp", "--api-key", "<redacted>"],
-      "env": { "TOKEN": "<redacted>", "N": "<redacted>" }, "timeout": 10,
-      "url": "https://<redacted>@docs.example/mcp"
+      "command": "npx", "args": ["-y", "docs-mcp", "--api-key", "hunter2hunter2"],
+      "env": { "TOKEN": "<redacted: 12 characters>", "N": "<redacted: 1 character>" }, "timeout": 10,
+      "url": "https://<redacted: 15 characters>@docs.example/mcp"
     }
   }
 }`);
   });
 
-  it("hides a variable's value wherever else the file repeats it", () => {
+  it("shows a command in full, even if a variable repeats it or it looks like a secret", () => {
     const text =
-      '{"mcpServers":{"a":{"command":"x","args":["--with","s3cret-value"],"env":{"K":"Bearer s3cret-value"}}}}';
-    expect(json(text)).not.toContain("s3cret-value");
+      '{"mcpServers":{"a":{"command":"npx","args":["-y","sk-abcdefghijklmnop","--token=./x.sh"],"cwd":"ghp_abcdefghijklmnopqrst","env":{"K":"npx","L":"-y"}}}}';
+    const shown = json(text);
+    expect(shown).toContain(text.slice(0, text.indexOf('"env"')));
+    expect(shown).toContain('"env":{"K":"<redacted: 3 characters>","L":"<redacted: 2 characters>"}');
   });
 
   it("omits all values outside the entries, and every comment", () => {
@@ -49,9 +51,10 @@ describe("maskedText", () => {
   });
 
   it("treats unusual values in an entry as secrets", () => {
-    const text = '{"mcpServers":{"a":{"apiKey":"k1","list":[["deep"],{"x":"y"}],"command":{"path":"p"}}}}';
+    const text =
+      '{"mcpServers":{"a":{"apiKey":"k1","list":[["deep"],{"x":"y"}],"command":{"path":"p","env":{"K":"v"}}}}}';
     expect(json(text)).toBe(
-      '{"mcpServers":{"a":{"apiKey":"<redacted>","list":[["<redacted>"],{"x":"<redacted>"}],"command":{"path":"<redacted>"}}}}',
+      '{"mcpServers":{"a":{"apiKey":"<redacted: 2 characters>","list":[["<redacted: 4 characters>"],{"x":"<redacted: 1 character>"}],"command":{"path":"p","env":{"K":"<redacted: 1 character>"}}}}}',
     );
   });
 
@@ -83,12 +86,12 @@ describe("maskedText", () => {
       'command = "npx"',
       "args = [",
       '  "-y", # …',
-      "  '--token', \"<redacted>\",",
+      "  '--token', \"abc-def-123\",",
       "]",
-      'env = { "A.B" = "<redacted>", C.D = "<redacted>" }',
+      'env = { "A.B" = "<redacted: 6 characters>", C.D = "<redacted: 1 character>" }',
       "startup_timeout_sec = 20",
       '[mcp_servers."my docs".http_headers]',
-      'Authorization = "<redacted>"',
+      'Authorization = "<redacted: 17 characters>"',
       "[profiles.a]",
       'since = "…"',
     ]);
@@ -105,10 +108,10 @@ describe("maskedText", () => {
     ];
     expect(toml(text.join("\n")).split("\n")).toEqual([
       "[mcp_servers]",
-      'old = { enabled = false, bearer_token = "<redacted>", "api-key" = "<redacted>", command = "x", args = ["--token", "<redacted>"] }',
-      'new = { env = { A = "<redacted>" }, list = [{ a = "<redacted>" }, ["<redacted>"]], empty = {}, last.password = "<redacted>", timeout = 5 }',
+      'old = { enabled = false, bearer_token = "<redacted: 5 characters>", "api-key" = "<redacted: 3 characters>", command = "x", args = ["--token", "t-1"] }',
+      'new = { env = { A = "<redacted: 3 characters>" }, list = [{ a = "<redacted: 3 characters>" }, ["<redacted: 3 characters>"]], empty = {}, last.password = "<redacted: 3 characters>", timeout = 5 }',
       "[mcp_servers.more]",
-      'auth = { header = "<redacted>" }',
+      'auth = { header = "<redacted: 3 characters>" }',
       'command = "y"',
     ]);
   });
@@ -117,10 +120,10 @@ describe("maskedText", () => {
     const text =
       '{"mcpServers":{"a":{"password":12345678,"token":true,"tokens":["k-1",2],"args":["--password",12345678,3]}}}';
     expect(json(text)).toBe(
-      '{"mcpServers":{"a":{"password":"<redacted>","token":"<redacted>","tokens":["<redacted>","<redacted>"],"args":["--password","<redacted>",3]}}}',
+      '{"mcpServers":{"a":{"password":"<redacted: 8 characters>","token":"<redacted: 4 characters>","tokens":["<redacted: 3 characters>","<redacted: 1 character>"],"args":["--password",12345678,3]}}}',
     );
     expect(toml("[mcp_servers.a]\npassword = 12345678\nargs = ['--pin', 5]")).toBe(
-      "[mcp_servers.a]\npassword = \"<redacted>\"\nargs = ['--pin', 5]",
+      "[mcp_servers.a]\npassword = \"<redacted: 8 characters>\"\nargs = ['--pin', 5]",
     );
   });
 

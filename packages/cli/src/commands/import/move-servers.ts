@@ -76,7 +76,7 @@ async function moveFound(context: CommandContext, options: ImportOptions, outcom
   for (const { message, hint } of problems) context.note(`error: ${message}${hint === undefined ? "" : ` ${hint}`}`);
   for (const warning of plan.rules.warnings) context.note(`warning: ${warning}.`, "warning");
   for (const line of [...describeLeft(plan, context), ...describeNotes(plan, config.workspaceFolder)])
-    context.note(line);
+    context.noteInFull(line);
   if (changes.length === 0) {
     context.note("There is nothing to move.");
     return done;

@@ -6,18 +6,11 @@ import {
   type RegistryOrigin,
   readEditableConfig,
   type ServerEntry,
+  shownVariable,
   toDialect,
 } from "@trunkline/client/config";
 import { secretEnvironment, withoutForeignPrograms } from "@trunkline/client/internal";
-import {
-  isSecretName,
-  npmCommand,
-  printable,
-  REDACTED,
-  redactedArgs,
-  redactedUrl,
-  TrunklineError,
-} from "@trunkline/core";
+import { npmCommand, printable, TrunklineError, urlForApproval } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepSecret, keychainName } from "../../app/kept-secrets.js";
@@ -211,10 +204,11 @@ function* describe(server: RegistryServer, details: Description): Generator<stri
   const { command, args = [], url, env = {}, headers = {}, registry } = entry;
   yield `${server.name} ${server.version}${server.description === "" ? "" : `: ${printable(server.description)}`}`;
   if (server.status === "deprecated") yield `  deprecated: ${printable(server.statusMessage ?? "no reason is given")}`;
-  if (command !== undefined) yield `  runs:       ${commandLine([command, ...shownArgs(args)])}`;
-  if (url !== undefined) yield `  sends to:   ${printable(redactedUrl(url))}`;
-  for (const [name, value] of Object.entries(env)) yield `  env:        ${name}=${shownValue(value, name)}`;
-  for (const [name, value] of Object.entries(headers)) yield `  header:     ${name}: ${shownValue(value, name)}`;
+  if (command !== undefined) yield `  runs:       ${commandLine([command, ...args])}`;
+  if (url !== undefined) yield `  sends to:   ${printable(urlForApproval(url))}`;
+  for (const [name, value] of Object.entries(env)) yield `  env:        ${printable(name)}=${shownValue(name, value)}`;
+  for (const [name, value] of Object.entries(headers))
+    yield `  header:     ${printable(name)}: ${shownValue(name, value)}`;
   if (registry?.hash !== undefined) yield `  hash:       ${registry.hash}`;
   yield `  registry:   ${registry?.url}`;
   yield `  written to: ${target.path}, as "${local}"${replaces ? ", replacing the existing one" : ""}`;
@@ -222,19 +216,6 @@ function* describe(server: RegistryServer, details: Description): Generator<stri
   if (others.length > 0) yield `  Other ways, with --package <type> or --remote: ${printable(others.join(", "))}`;
 }
 
-/** References are shown as they are written; literal secrets are not. */
-function shownValue(value: string, name = ""): string {
-  return value
-    .split(/(\$\{[^{}]*\})/)
-    .map((part) => {
-      if (part.startsWith("${")) return printable(part);
-      const isHidden = isSecretName(name) && part.length > 5 && !/^(?:Bearer|Basic|Token) +$/i.test(part);
-      return isHidden ? REDACTED : printable(redactedArgs([part], { forApproval: true }).join(""));
-    })
-    .join("");
-}
-
-function shownArgs(args: readonly string[]): string[] {
-  const hidden = redactedArgs(args, { forApproval: true });
-  return args.map((word, at) => (word.includes("${") ? shownValue(word) : (hidden[at] ?? "")));
+function shownValue(name: string, text: string): string {
+  return printable(shownVariable({ name, text }));
 }

@@ -78,7 +78,7 @@ async function setUp(context: CommandContext, options: SetupOptions, outcome: Se
   }
   section("Cost", await describeCost(context, { found, plan }));
   section("What setup does", describeChanges(plan, context));
-  for (const note of describeNotes(plan, config.workspaceFolder)) context.note(note);
+  for (const note of describeNotes(plan, config.workspaceFolder)) context.noteInFull(note);
   const answers = await ask(context, plan, options).catch((error: unknown) => {
     if (isTrunklineError(error, "ABORTED")) context.note("\nNothing was changed.");
     throw error;
