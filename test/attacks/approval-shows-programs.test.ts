@@ -8,6 +8,7 @@ import { openApp } from "../../packages/cli/src/app/app.js";
 import { addServer, listImports } from "../../packages/cli/src/console/new-servers.js";
 import { trustFacts } from "../../packages/cli/src/console/trust-rows.js";
 import { createContext } from "../../packages/cli/src/terminal/context.js";
+import { loadConfig, TrustStore } from "../../packages/client/src/config/index.js";
 import { urlForApproval, valueForApproval } from "../../packages/core/src/index.js";
 import { Place } from "../e2e/command.js";
 import { npmServer, RegistryPlace, remoteServer } from "../e2e/registry-place.js";
@@ -278,3 +279,68 @@ describe("the value of a variable in an approval", () => {
     expect(valueForApproval(name, value)).toBe(shown);
   });
 });
+
+describe("a project that is not approved", () => {
+  const words = { A: "not started", B: "have not approved", C: "trunkline trust", D: "review and approve" };
+  const header = { Authorization: "Bearer would run" };
+
+  it.each([
+    ["variables", { x: { command: "x", env: words } }],
+    ["headers", { x: { url: "https://x.example/mcp", headers: { ...words, ...header } } }],
+    ["arguments", { x: { command: "x", args: ["--token", words.C, `--password=${words.B}`, "--secret", words.A] } }],
+    ["a URL", { x: { url: `https://x.example/mcp?key=${encodeURIComponent(words.C)}&token=approved` } }],
+    ["its env file", { x: { command: "x", envFile: "more.env" } }],
+    ["its .env", { x: { command: "x", env: { K: "${A_TOKEN} ${B_TOKEN}" } } }],
+  ])("takes no words out of our messages with %s", async (_, mcpServers) => {
+    using place = new Place({
+      ".git/HEAD": "",
+      ".trunkline/mcp.json": { mcpServers },
+      "more.env": Object.entries(words)
+        .map(([name, value]) => `${name}="${value}"`)
+        .join("\n"),
+      ".env": `A_TOKEN="${words.C}"\nB_TOKEN="${words.B}"\n`,
+    });
+    const { stderr } = await place.run(["tools"]);
+    expect(stderr).toContain(
+      "1 server of this project is not started because you have not approved what would run: x. Run `trunkline trust` to review and approve it.",
+    );
+    await place.run(["trust", "--yes"]);
+    const { config } = await configOf(place);
+    expect(config.secrets.length).toBeGreaterThan(0);
+  });
+
+  it("has the values of the user's own variables hidden as before", async () => {
+    using place = new Place({
+      ".git/HEAD": "",
+      ".trunkline/mcp.json": { mcpServers: { x: { command: "x", args: ["${MY_TOKEN}"], env: { K: "${MY_TOKEN}" } } } },
+    });
+    const env = { MY_TOKEN: "correct horse battery" };
+    const { stdout } = await place.run(["servers", "list", "--json"], { env });
+    expect(stdout).toContain('"state": "untrusted"');
+    expect(stdout).not.toContain(env.MY_TOKEN);
+  });
+
+  it("has its own secrets hidden where it is listed", async () => {
+    using place = new Place({
+      ".git/HEAD": "",
+      ".env": "DB_PASS=correct-horse-1\n",
+      ".trunkline/mcp.json": {
+        mcpServers: {
+          x: { command: "x", args: ["${DB_PASS}", "battery-staple-2"], env: { K: "battery-staple-2" } },
+          y: { url: "https://y.example/battery-staple-3", headers: { "X-Key": "battery-staple-3" } },
+        },
+      },
+    });
+    for (const args of [["servers"], ["servers", "--json"], ["doctor"], ["doctor", "--format", "json"]]) {
+      const { stdout } = await place.run(args);
+      expect(stdout).toContain("y.example");
+      expect(stdout).not.toMatch(/correct-horse|battery-staple/);
+    }
+  });
+});
+
+async function configOf({ cwd, home: userHome }: Place) {
+  const home = join(userHome, ".trunkline");
+  const { isTrusted } = new TrustStore(home);
+  return { config: await loadConfig({ cwd, home, isTrusted, env: { HOME: userHome } }) };
+}

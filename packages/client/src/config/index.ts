@@ -33,7 +33,13 @@ export { forgetInputs, type InputRequest } from "./inputs.js";
 export { jsonFault } from "./json-fault.js";
 export { literalText } from "./literal-text.js";
 export { type LoadConfigOptions, loadConfig } from "./load.js";
-export type { ConfigFile, ConfigScope, LoadedConfig, ServerDefinition } from "./loaded-config.js";
+export {
+  type ConfigFile,
+  type ConfigScope,
+  entryRedactor,
+  type LoadedConfig,
+  type ServerDefinition,
+} from "./loaded-config.js";
 export { countComments, maskedText } from "./masked-text.js";
 export { ConfigMemory } from "./memory.js";
 export { findPermissionRules } from "./permission-rules/find-permission-rules.js";

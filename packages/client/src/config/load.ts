@@ -33,7 +33,7 @@ import type { ConfigMemory } from "./memory.js";
 import { openToOthers } from "./open-to-others.js";
 import { type ReadSource, readSource, withProjectValues } from "./read-source.js";
 import { adviceOnRelativeWords } from "./relative-words.js";
-import { secretsAmong } from "./secrets.js";
+import { type SecretCandidate, secretsAmong } from "./secrets.js";
 import type { CheckedEntry } from "./server-entries.js";
 import { mergeSettings } from "./settings.js";
 import { fieldsInWorkspace, foreignFolders } from "./workspace-reach.js";
@@ -129,12 +129,18 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     ...merged.diagnostics,
   ];
   const secrets = new Set<string>();
+  const unapprovedSecrets = new Map<string, readonly string[]>();
   // In sequence, because a user can answer only one question at a time.
   for (const { entry, file } of merged.entries) {
     const defined = await fillIn(entry, file, filling);
     servers.push(defined.definition);
     diagnostics.push(...defined.diagnostics);
-    for (const secret of secretsAmong(defined.candidates)) secrets.add(secret);
+    const { candidates } = defined;
+    const isTrusted = filling.trusted.has(file);
+    if (!isTrusted) unapprovedSecrets.set(entry.name, secretsAmong(candidates));
+    // Of an entry that is not approved, only values of the user's own variables are hidden everywhere.
+    const isUsers = ({ name, value }: SecretCandidate) => name !== undefined && processEnv(name) === value;
+    for (const secret of secretsAmong(isTrusted ? candidates : candidates.filter(isUsers))) secrets.add(secret);
     if (signal?.aborted) throw abortError(signal, "Reading the configuration");
   }
   const main = files.find(({ config }) => config.exists) ?? files[0];
@@ -149,6 +155,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     settings: mergeSettings(files.map(({ settings, config }) => ({ ...settings, scope: config.scope }))),
     diagnostics,
     secrets: [...secrets],
+    ...(unapprovedSecrets.size === 0 ? {} : { unapprovedSecrets }),
   };
 }
 

@@ -1,4 +1,5 @@
 // The shapes that all dialects are read into; after this, the dialect no longer matters.
+import { Redactor } from "@trunkline/core";
 import type { SecretReference } from "../secrets/secret-reference.js";
 import type { RegistryOrigin } from "./registry-origin.js";
 import type { ConfigSettings, FileSettings } from "./settings.js";
@@ -191,6 +192,16 @@ export interface LoadedConfig {
   readonly diagnostics: readonly Diagnostic[];
   /** Values that must not be shown: from headers, env, envFile, variables and inputs. */
   readonly secrets: readonly string[];
+  /**
+   * The same of servers that are not approved, by name. They are hidden where such an entry is listed, and nowhere else:
+   * a project must not take words out of our messages.
+   */
+  readonly unapprovedSecrets?: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Hides the secrets of a server that is not approved in the texts of its own entry. Does nothing for other servers. */
+export function entryRedactor({ unapprovedSecrets }: Pick<LoadedConfig, "unapprovedSecrets">, name: string): Redactor {
+  return new Redactor().add(...(unapprovedSecrets?.get(name) ?? []));
 }
 
 export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;

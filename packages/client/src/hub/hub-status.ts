@@ -1,7 +1,7 @@
 // The hub's reports on its servers: status and warnings, with secrets redacted.
 import { isTrunklineError, REDACTED, type Redactor, redactedArgs, redactedUrl, TrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
-import type { AuthSettings, LoadedConfig, ServerDefinition } from "../config/loaded-config.js";
+import { type AuthSettings, entryRedactor, type LoadedConfig, type ServerDefinition } from "../config/loaded-config.js";
 import type { ServerState } from "../connection/connection-options.js";
 import { heldError } from "../pins/server-pins.js";
 import type { HubMember } from "./hub-member.js";
@@ -33,7 +33,7 @@ export interface ServerStatus {
   readonly stderr: readonly string[];
 }
 
-export function statusOf(member: HubMember, redactor: Redactor): ServerStatus {
+export function statusOf(member: HubMember, redactor: Redactor, config: LoadedConfig): ServerStatus {
   const { connection, lists } = member;
   const { tools, toolsError } = lists;
   const { definition, state, error, revision, serverInfo, connectedAtMs, roundTripMs, tookMs, pid } = connection;
@@ -41,7 +41,7 @@ export function statusOf(member: HubMember, redactor: Redactor): ServerStatus {
   return {
     name: definition.name,
     state,
-    config: redactor.value(hideValues(definition)),
+    config: redactor.value(hideValues(definition, entryRedactor(config, definition.name))),
     ...(error === undefined ? {} : { error: redactedError(error, redactor) }),
     ...(live && toolsError !== undefined ? { toolsError: redactedError(toolsError, redactor) } : {}),
     toolCount: tools.length,
@@ -60,18 +60,18 @@ export function statusOf(member: HubMember, redactor: Redactor): ServerStatus {
 
 /** Collects notes on the files, failed servers and skipped tools. */
 export function warningsOf(
-  { diagnostics }: LoadedConfig,
+  config: LoadedConfig,
   members: readonly HubMember[],
   redactor: Redactor,
 ): readonly HubWarning[] {
-  const remarks = diagnostics
+  const remarks = config.diagnostics
     .filter(({ severity }) => severity !== "note")
     .map(({ message, server, file, line }) => ({
       message: `${message} (${file}${line === undefined ? "" : `:${line}`})`,
       ...(server === undefined ? {} : { server }),
     }));
   const failures = members
-    .map((member) => statusOf(member, redactor))
+    .map((member) => statusOf(member, redactor, config))
     .flatMap(({ name, error, toolsError }) =>
       [error, toolsError].flatMap((problem) =>
         problem === undefined
@@ -119,14 +119,19 @@ function redactedCause(cause: unknown, redactor: Redactor, depth = 0): unknown {
 const MAX_CAUSES = 8;
 
 /** Secrets are always hidden in their own field, however short. */
-function hideValues({ secretReferences: _, ...definition }: ServerDefinition): ServerDefinition {
+function hideValues({ secretReferences: _, ...definition }: ServerDefinition, own: Redactor): ServerDefinition {
   const hide = (values: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.keys(values).map((key) => [key, REDACTED]));
   return definition.type === "stdio"
-    ? { ...definition, args: redactedArgs(definition.args), env: hide(definition.env) }
+    ? {
+        ...definition,
+        command: own.text(definition.command),
+        args: own.value(redactedArgs(definition.args)),
+        env: hide(definition.env),
+      }
     : {
         ...definition,
-        url: redactedUrl(definition.url),
+        url: own.text(redactedUrl(definition.url)),
         headers: hide(definition.headers),
         ...(definition.auth === undefined ? {} : { auth: hideSecrets(definition.auth) }),
       };

@@ -101,7 +101,7 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** Every server, sorted by name. */
   status(): readonly ServerStatus[] {
-    return this.#members.sorted().map((member) => statusOf(member, this.#redactor));
+    return this.#members.sorted().map((member) => statusOf(member, this.#redactor, this.#config));
   }
 
   /** The names of all servers that may run, connected or not. */

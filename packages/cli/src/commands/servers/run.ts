@@ -1,5 +1,5 @@
 // Lists, adds, removes, enables and disables servers in the configuration files, without connecting.
-import type { LoadedConfig, RegistryOrigin, ServerDefinition } from "@trunkline/client/config";
+import { entryRedactor, type LoadedConfig, type RegistryOrigin, type ServerDefinition } from "@trunkline/client/config";
 import { printable, printableJson, REDACTED, redactedArgs, redactedUrl, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -96,9 +96,10 @@ export async function listServers(
   options: { json?: boolean; mcp?: string | undefined },
 ): Promise<number> {
   const config = await openApp(context, { mcp: options.mcp }).config();
-  const listed = [...config.servers.map(listedServer), ...config.rejected.map(listedRejected)].sort((a, b) =>
-    a.name < b.name ? -1 : 1,
-  );
+  const listed = [
+    ...config.servers.map((server) => listedServer(server, config)),
+    ...config.rejected.map(listedRejected),
+  ].sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const { severity, message, shadowing } of config.diagnostics) {
     if (severity !== "note" || shadowing) context.note(`${severity}: ${message}`, meaningOf(severity));
   }
@@ -142,7 +143,8 @@ function stateColour(palette: Palette, state: string): (text: string) => string 
   }
 }
 
-function listedServer(server: ServerDefinition) {
+function listedServer(server: ServerDefinition, config: LoadedConfig) {
+  const own = entryRedactor(config, server.name);
   const { name, disabled, trusted, type, scope, file, line, unusable } = server;
   const state = disabled ? "disabled" : trusted ? "enabled" : "untrusted";
   const place = { scope, file, ...(line === undefined ? {} : { line }) };
@@ -151,21 +153,23 @@ function listedServer(server: ServerDefinition) {
   const known = registry === undefined ? {} : { registry };
   const rest = { ...(tools === undefined ? {} : { tools }), ...known, ...problem };
   if (server.type === "stdio") {
-    const { command, cwd } = server;
-    const args = redactedArgs(server.args);
+    const { cwd } = server;
+    const command = own.text(server.command);
+    const args = own.value(redactedArgs(server.args));
     const what = commandLine([command, ...args]);
     const where = cwd === undefined ? {} : { cwd };
     return { name, state, type, ...place, command, args, env: hidden(server.env), ...where, ...rest, what };
   }
+  const url = own.text(redactedUrl(server.url));
   return {
     name,
     state,
     type,
     ...place,
-    url: redactedUrl(server.url),
+    url,
     headers: hidden(server.headers),
     ...rest,
-    what: printable(redactedUrl(server.url)),
+    what: printable(url),
   };
 }
 
