@@ -232,6 +232,75 @@ describe("the approval of a project", () => {
   });
 });
 
+describe("an entry that was approved as disabled", () => {
+  const off = (entry: object) => ({ ...entry, disabled: true });
+
+  it.each([
+    ["disabled: false", { disabled: false }],
+    ["no disabled field", {}],
+    ["enabled: true", { enabled: true }],
+  ])("does not start with %s until it is approved again", async (_, on) => {
+    using place = new Approved();
+    await place.approve({ x: off(place.entry) });
+    expect(await place.states(place.good)).toEqual(["disabled"]);
+    place.put(place.good, ".trunkline/mcp.json", { servers: { x: { ...place.entry, ...on } } });
+    expect(await place.states(place.good)).toEqual(["untrusted"]);
+    expect(place.startCount).toBe(0);
+    const { stdout } = await place.run(["trust", "--yes"], { cwd: place.good });
+    expect(stdout).toContain("Approved");
+    expect(stdout).not.toContain("disabled");
+    expect(await place.states(place.good)).toEqual(["connected"]);
+  });
+
+  it("does not keep the others of its file from running while it stays off", async () => {
+    using place = new Approved();
+    await place.approve({ x: place.entry, y: off(place.entry) });
+    expect(await place.approved(place.good)).toEqual([true, true]);
+    place.put(place.good, ".trunkline/mcp.json", { servers: { x: place.entry, y: place.entry } });
+    expect(await place.approved(place.good)).toEqual([false, false]);
+  });
+
+  it("is on after `trunkline servers enable`, which the user ran", async () => {
+    using place = new Approved();
+    await place.approve({ x: off(place.entry) });
+    await place.run(["servers", "enable", "x"], { cwd: place.good });
+    expect(await place.approved(place.good)).toEqual([true]);
+  });
+
+  it("needs a new approval to be turned on even if an earlier version recorded the first one", async () => {
+    using place = new Approved();
+    await place.approve({ x: place.entry, y: off(place.entry) });
+    const trust = join(place.home, ".trunkline", "trust.json");
+    const content = JSON.parse(readFileSync(trust, "utf8"));
+    for (const approval of Object.values<Record<string, unknown>>(content.files)) delete approval.disabled;
+    writeFileSync(trust, JSON.stringify(content));
+    expect(await place.states(place.good)).toEqual(["connected", "disabled"]);
+    place.put(place.good, ".trunkline/mcp.json", { servers: { x: place.entry, y: place.entry } });
+    expect(await place.states(place.good)).toEqual(["untrusted", "untrusted"]);
+  });
+});
+
+describe("an entry that was approved as enabled", () => {
+  it("can be turned off and on again without another approval", async () => {
+    using place = new Approved();
+    await place.approve();
+    for (const disabled of [true, false]) {
+      place.put(place.good, ".trunkline/mcp.json", { servers: { x: { ...place.entry, disabled } } });
+      expect(await place.approved(place.good)).toEqual([true]);
+    }
+  });
+
+  it("keeps the approval that an earlier version recorded", async () => {
+    using place = new Approved();
+    await place.approve();
+    const trust = join(place.home, ".trunkline", "trust.json");
+    const content = JSON.parse(readFileSync(trust, "utf8"));
+    for (const approval of Object.values<Record<string, unknown>>(content.files)) delete approval.disabled;
+    writeFileSync(trust, JSON.stringify(content));
+    expect(await place.states(place.good)).toEqual(["connected"]);
+  });
+});
+
 describe("the question whether a project may run", () => {
   it("shows the values of variables and headers, but no literal secret", async () => {
     using place = new Approved();

@@ -1,6 +1,6 @@
 // Reads the configuration of a run, with the user's approvals.
 import type { LoadedConfig } from "@trunkline/client";
-import type { ConfigMemory, LoadConfigOptions } from "@trunkline/client/config";
+import type { ConfigMemory, LoadConfigOptions, TrustSubject } from "@trunkline/client/config";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import type { AppOptions } from "./app-options.js";
 import { redactAddress } from "./store-address.js";
@@ -51,6 +51,7 @@ export class ConfigReader {
     redactor.add(...config.secrets);
     const { settings } = config;
     if (settings?.store !== undefined) redactAddress(context, settings.store);
+    await trust.recordDisabled(...trustedWithDisabled(config));
     for (const { path, scope, exists } of config.files) {
       const isOpen =
         scope === "project" && exists && config.servers.some(({ file, trusted }) => file === path && !trusted);
@@ -62,4 +63,13 @@ export class ConfigReader {
     }
     return config;
   }
+}
+
+/** Returns the approved files of the project that have disabled entries. */
+function trustedWithDisabled({ files, servers }: LoadedConfig): TrustSubject[] {
+  return files.flatMap(({ path, scope, fingerprint, disabledServers }) => {
+    const isOpen = servers.some((server) => server.file === path && !server.trusted);
+    if (scope !== "project" || fingerprint === undefined || disabledServers === undefined || isOpen) return [];
+    return [{ path, fingerprint, disabledServers }];
+  });
 }

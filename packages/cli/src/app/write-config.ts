@@ -131,5 +131,6 @@ async function subjectOf(context: CommandContext, path: string): Promise<Subject
   const { files } = await loadConfig({ cwd, env, home, mcpPath: path, signal });
   const [file] = files;
   if (file?.fingerprint === undefined || file.wouldRun.length === 0) return undefined;
-  return { path, fingerprint: file.fingerprint, secrets: file.secrets ?? [] };
+  const { fingerprint, disabledServers, secrets = [] } = file;
+  return { path, fingerprint, disabledServers, secrets };
 }

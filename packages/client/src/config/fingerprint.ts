@@ -25,7 +25,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
 /**
  * Hashes (SHA-256) the project's folder and everything in the entries that decides what runs or where data goes,
  * including the unexpanded values of env, headers and auth, and the inputs they refer to. Key order, formatting, timeouts
- * and `disabled` do not matter. Unreadable entries would not run, so they do not count until they are fixed.
+ * and `disabled` do not matter; the approval records what was disabled. Unreadable entries would not run, so they do not count until they are fixed.
  */
 export function fingerprintOf(entries: readonly CheckedEntry[], { workspaceFolder, inputs }: Surroundings): string {
   const canonical = entries

@@ -36,6 +36,7 @@ import { adviceOnRelativeWords } from "./relative-words.js";
 import { type SecretCandidate, secretsAmong } from "./secrets.js";
 import type { CheckedEntry } from "./server-entries.js";
 import { mergeSettings } from "./settings.js";
+import type { TrustSubject } from "./trusted-files.js";
 import { fieldsInWorkspace, foreignFolders } from "./workspace-reach.js";
 import type { ServerEntry } from "./written-entry.js";
 
@@ -63,7 +64,7 @@ export interface LoadConfigOptions {
   /** Asks the user for `${input:id}`. Without it, an entry that needs one is `unusable`. */
   prompt?: InputPrompt | undefined;
   /** Whether the user approved what a project's file would run. Default: no. Other scopes need no approval. */
-  isTrusted?: ((file: { path: string; fingerprint: string }) => boolean | Promise<boolean>) | undefined;
+  isTrusted?: ((file: TrustSubject) => boolean | Promise<boolean>) | undefined;
   /** Whether the user approved this folder, given without links, for their own servers. Default: no. */
   isWorkspaceTrusted?: ((folder: string) => boolean | Promise<boolean>) | undefined;
   /** The secrets that the user granted a file in this state, by label. Default: none. The user's own files need no grant. */
@@ -190,11 +191,11 @@ function merge(files: readonly ReadSource[]): { entries: MergedEntry[]; diagnost
 async function trustOf(files: readonly ReadSource[], options: LoadConfigOptions): Promise<ReadonlySet<ReadSource>> {
   const trusted = new Set<ReadSource>();
   for (const file of files) {
-    const { path, scope, fingerprint } = file.config;
+    const { path, scope, fingerprint, disabledServers } = file.config;
     const needsNone = scope !== "project" || options.trustAll === true || file.entries.length === 0;
-    if (needsNone || (fingerprint !== undefined && (await options.isTrusted?.({ path, fingerprint })) === true)) {
-      trusted.add(file);
-    }
+    const isApproved = async () =>
+      fingerprint !== undefined && (await options.isTrusted?.({ path, fingerprint, disabledServers })) === true;
+    if (needsNone || (await isApproved())) trusted.add(file);
   }
   return trusted;
 }

@@ -162,8 +162,11 @@ export interface ConfigFile {
    * decides what runs or where data goes.
    */
   readonly fingerprint?: string;
+  /** The names of its disabled entries. Absent if there are none. */
+  readonly disabledServers?: readonly string[];
   /**
-   * One line per server for the user to approve: everything the fingerprint covers. Unexpanded, without literal secrets.
+   * One line per server for the user to approve: everything the fingerprint covers. Unexpanded; of env and headers
+   * without literal secrets.
    */
   readonly wouldRun: readonly { readonly name: string; readonly what: string }[];
   /** Labels of the secrets that the entries ask for; those of the user's own files need no grant. */

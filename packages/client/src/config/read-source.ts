@@ -108,6 +108,7 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   const surroundings = { workspaceFolder, inputs: readInputs(parsed.root) };
   const secrets =
     scope === "user" || source.text !== undefined ? [] : [...new Set(checked.flatMap(secretsOf).map(secretLabel))];
+  const disabledServers = checked.filter(({ disabled }) => disabled).map(({ name }) => name);
   let wouldRun: ConfigFile["wouldRun"] | undefined;
   return {
     source,
@@ -120,6 +121,7 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
       },
       ...(first === undefined ? {} : { dialect: first.dialect }),
       ...(secrets.length === 0 ? {} : { secrets }),
+      ...(disabledServers.length === 0 ? {} : { disabledServers }),
     },
     entries: checked,
     rejected,

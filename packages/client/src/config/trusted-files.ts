@@ -10,6 +10,7 @@ import {
   isWithin,
   parseJson,
   resolvedPath,
+  systemCodeOf,
   TrunklineError,
   writeFileAtomically,
 } from "@trunkline/core";
@@ -18,10 +19,12 @@ import {
 export interface TrustSubject {
   readonly path: string;
   readonly fingerprint: string;
+  /** The names of its disabled entries: their approval ends when they are turned on. */
+  readonly disabledServers?: readonly string[] | undefined;
 }
 
 /** An approved file. */
-interface TrustedFile extends TrustSubject {
+interface TrustedFile extends Pick<TrustSubject, "path" | "fingerprint"> {
   /** When it was approved, in ISO 8601. */
   readonly confirmedAt: string;
 }
@@ -30,7 +33,8 @@ const VERSION = 2;
 
 interface Content {
   version: typeof VERSION;
-  files: Record<string, { fingerprint: string; confirmedAt: string }>;
+  /** `disabled`: the entries that the user saw as disabled. Earlier versions did not record them. */
+  files: Record<string, { fingerprint: string; confirmedAt: string; disabled?: string[] }>;
   workspaces: Record<string, { confirmedAt: string; endpoint?: string | undefined }>;
   /** The secrets that files were granted, by label. */
   secrets: Record<string, { fingerprint: string; names: string[] }>;
@@ -51,7 +55,8 @@ function contentOf(json: unknown): Content | undefined {
 }
 
 function isApproval(value: unknown): value is Content["files"][string] {
-  return isRecord(value) && isString(value.fingerprint) && isString(value.confirmedAt);
+  if (!isRecord(value) || !isString(value.fingerprint) || !isString(value.confirmedAt)) return false;
+  return value.disabled === undefined || (Array.isArray(value.disabled) && value.disabled.every(isString));
 }
 
 function isGrant(value: unknown): value is Content["secrets"][string] {
@@ -74,21 +79,43 @@ export class TrustStore {
     this.#now = options.now ?? (() => new Date());
   }
 
-  /** Whether the file was approved and would still run the same things. */
+  /** Whether the file was approved and would still run the same things. What was approved as disabled must still be. */
   isTrusted = async (subject: TrustSubject): Promise<boolean> => {
-    const { files } = await this.#read();
-    const key = await keyOf(subject.path);
-    return Object.hasOwn(files, key) && files[key]?.fingerprint === subject.fingerprint;
+    const { disabledServers = [] } = subject;
+    const approval = approvalOf(await this.#read(), subject, await keyOf(subject.path));
+    return approval?.disabled?.every((name) => disabledServers.includes(name)) ?? approval !== undefined;
   };
+
+  /**
+   * Records what is disabled in files that an earlier version approved without recording it: turning that on is a new
+   * question. Does nothing if the list cannot be written.
+   */
+  async recordDisabled(...subjects: readonly TrustSubject[]): Promise<void> {
+    if (subjects.length === 0) return;
+    const content = await this.#read();
+    let isChanged = false;
+    for (const subject of subjects) {
+      const approval = approvalOf(content, subject, await keyOf(subject.path));
+      if (approval === undefined || approval.disabled !== undefined) continue;
+      approval.disabled = [...(subject.disabledServers ?? [])];
+      isChanged = true;
+    }
+    if (!isChanged) return;
+    try {
+      await this.#write(content);
+    } catch (error) {
+      if (systemCodeOf(error) === undefined) throw error;
+    }
+  }
 
   /** Approves the files as they are, replacing earlier approvals. */
   async confirm(...subjects: readonly TrustSubject[]): Promise<void> {
     if (subjects.length === 0) return;
     const content = await this.#read();
     const confirmedAt = this.#now().toISOString();
-    for (const { path, fingerprint } of subjects) {
+    for (const { path, fingerprint, disabledServers = [] } of subjects) {
       const key = await keyOf(path);
-      content.files[key] = { fingerprint, confirmedAt };
+      content.files[key] = { fingerprint, confirmedAt, disabled: [...disabledServers] };
       content.former = content.former.filter((former) => former !== key);
     }
     await this.#write(content);
@@ -178,7 +205,7 @@ export class TrustStore {
   async list(): Promise<TrustedFile[]> {
     const { files } = await this.#read();
     return Object.entries(files)
-      .map(([path, file]) => ({ path, ...file }))
+      .map(([path, { fingerprint, confirmedAt }]) => ({ path, fingerprint, confirmedAt }))
       .sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
@@ -206,6 +233,16 @@ export class TrustStore {
       forceMode: true,
     });
   }
+}
+
+/** Returns the approval of a file with this key in this state, whatever is disabled in it. */
+function approvalOf(
+  { files }: Content,
+  { fingerprint }: TrustSubject,
+  key: string,
+): Content["files"][string] | undefined {
+  const approval = Object.hasOwn(files, key) ? files[key] : undefined;
+  return approval?.fingerprint === fingerprint ? approval : undefined;
 }
 
 /**
