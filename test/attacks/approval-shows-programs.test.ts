@@ -8,8 +8,9 @@ import { openApp } from "../../packages/cli/src/app/app.js";
 import { addServer, listImports } from "../../packages/cli/src/console/new-servers.js";
 import { trustFacts } from "../../packages/cli/src/console/trust-rows.js";
 import { createContext } from "../../packages/cli/src/terminal/context.js";
+import { describeFiles } from "../../packages/cli/src/terminal/trust-prompt.js";
 import { loadConfig, TrustStore } from "../../packages/client/src/config/index.js";
-import { urlForApproval, valueForApproval } from "../../packages/core/src/index.js";
+import { hasControls, urlForApproval, valueForApproval } from "../../packages/core/src/index.js";
 import { Place } from "../e2e/command.js";
 import { npmServer, RegistryPlace, remoteServer } from "../e2e/registry-place.js";
 import { type Random, seededRandom } from "../support/seed.js";
@@ -230,6 +231,32 @@ describe("an approval shows every command, argument, name and host, and no secre
     });
     const { stdout } = await place.command(["servers", "add", "io.github.ada/docs", "--user"]);
     expectShown(stdout, { shown: [host, header], secrets: [] });
+  });
+});
+
+describe("hidden text in an approval", () => {
+  const HIDDEN = "a\u001b[2J\u202eb\u200bc\u0007";
+
+  it("is made visible in the paths, names and arguments of a project", () => {
+    const wouldRun = [{ name: "x", what: "y" }];
+    const [path = ""] = describeFiles([{ path: `/home/${HIDDEN}/mcp.json`, wouldRun }]);
+    expect(path).toBe("/home/a\\u001b[2J\\u202eb\\u200bc\\u0007/mcp.json");
+  });
+
+  it("is made visible in the previews of the console", async () => {
+    const entry = { command: HIDDEN, args: [HIDDEN] };
+    using place = new Place();
+    writeTo(place.home, ".cursor/mcp.json", { mcpServers: { x: entry, y: { url: `https://x.example/${HIDDEN}` } } });
+    const { app } = consoleOf(place, { servers: {}, shown: [], secrets: [] });
+    try {
+      const preview = await addServer(app, { name: "x", scope: "user", ...entry }, { dryRun: true });
+      const rows = [preview, ...(await listImports(app))].map((row) => JSON.parse(JSON.stringify(row)));
+      expect(rows).toHaveLength(3);
+      for (const { entry: shown, target = "" } of rows)
+        expect(hasControls(shown.replaceAll("\n", "") + target)).toBe(false);
+    } finally {
+      await app.close();
+    }
   });
 });
 
