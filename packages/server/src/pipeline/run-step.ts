@@ -55,6 +55,8 @@ export interface StepOutcome {
 
 /** Maximum number of `for_each` items that run concurrently. */
 const MOST_AT_ONCE = 16;
+/** Each item is a call, and its answer is kept for the steps that follow. */
+const MOST_ITEMS = 1_000;
 
 /** Runs a step. Never rejects: failures are part of the outcome. */
 export async function runStep(
@@ -145,6 +147,12 @@ async function runForEach(run: Run): Promise<StepOutcome> {
     const what = typeof step.forEach === "string" ? step.forEach : "for_each";
     throw new TrunklineError("INVALID_ARGUMENT", `for_each needs a list, but ${what} is ${kindOf(items)}.`, {
       hint: warnings[0] ?? 'Use a list from an earlier step, such as "$prev.results[*]".',
+    });
+  }
+  if (items.length > MOST_ITEMS) {
+    const [count, most] = [items.length, MOST_ITEMS].map((number) => number.toLocaleString("en-US"));
+    throw new TrunklineError("INVALID_ARGUMENT", `for_each has ${count} items, and a step runs for at most ${most}.`, {
+      hint: `Take a part of the list, such as "$prev.results[0:${MOST_ITEMS}]", and the others in another query.`,
     });
   }
   const outcomes: StepOutcome[] = [];

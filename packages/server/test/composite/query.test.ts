@@ -213,6 +213,17 @@ describe("for_each", () => {
     });
   });
 
+  it("runs for at most 1,000 items, and says how to run it for more", async () => {
+    const items = (length: number) => Array.from({ length }, () => "x");
+    expect((await office.query([{ op: "describe", for_each: items(1000), params: {} }])).error).toBeUndefined();
+    const { error } = await office.query([{ op: "describe", for_each: items(1001), params: {} }]);
+    expect(error).toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: "for_each has 1,001 items, and a step runs for at most 1,000.",
+      hint: 'Take a part of the list, such as "$prev.results[0:1000]", and the others in another query.',
+    });
+  });
+
   it("fails if every item failed", async () => {
     const result = await office.call("query", {
       steps: [{ op: "get", for_each: ["x", "y"], params: { path: "$item" } }],
