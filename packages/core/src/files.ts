@@ -43,22 +43,44 @@ export function isFolderSync(path: string): boolean {
   }
 }
 
-/** No configuration is larger. */
+/** No file of a user's is larger: some programs keep their history in their settings. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
+/** No configuration that comes with a project is larger. */
+export const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
+const PART_BYTES = 64 * 1024;
+
+export interface ReadRegularFileOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Default 64 MB. */
+  readonly maxBytes?: number;
+}
 
 /**
  * Reads a file that someone else may have put there. Rejects with the system code `EFTYPE` if it is a pipe or a device,
- * and with `EFBIG` if it is larger than 64 MB. Opening a pipe with `readFile` would take one of Node's few threads for
- * file access until another program writes to it; four of them stop all file access of the process.
+ * and with `EFBIG` if it is larger than `maxBytes`. Opening a pipe with `readFile` would take one of Node's few threads
+ * for file access until another program writes to it; four of them stop all file access of the process.
  */
-export async function readRegularFile(path: string, signal?: AbortSignal): Promise<Buffer> {
+export async function readRegularFile(
+  path: string,
+  { signal, maxBytes = MAX_FILE_BYTES }: ReadRegularFileOptions = {},
+): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stats = await file.stat();
     // Reading a folder fails with its own code.
     if (!stats.isFile() && !stats.isDirectory()) throw systemError("EFTYPE", path);
-    if (stats.size > MAX_FILE_BYTES) throw systemError("EFBIG", path);
-    return await file.readFile(signal === undefined ? {} : { signal });
+    if (stats.size > maxBytes) throw systemError("EFBIG", path);
+    // The size may be wrong: files in /proc claim to be empty, and some have gigabytes.
+    const parts: Buffer[] = [];
+    let partBytes = Math.max(stats.size + 1, PART_BYTES);
+    for (let length = 0; ; partBytes = PART_BYTES) {
+      signal?.throwIfAborted();
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(partBytes));
+      if (bytesRead === 0) return Buffer.concat(parts);
+      length += bytesRead;
+      if (length > maxBytes) throw systemError("EFBIG", path);
+      parts.push(buffer.subarray(0, bytesRead));
+    }
   } finally {
     await file.close();
   }

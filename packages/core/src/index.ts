@@ -44,6 +44,7 @@ export {
   isAbsent,
   isFolder,
   isFolderSync,
+  MAX_PROJECT_FILE_BYTES,
   makeFolder,
   placeFileSync,
   readRegularFile,

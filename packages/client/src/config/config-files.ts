@@ -1,7 +1,15 @@
 // Determines which files make up the config, their order of precedence, and how their text is read.
 import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { abortError, isWithin, readRegularFile, resolvedPath, systemCodeOf, TrunklineError } from "@trunkline/core";
+import {
+  abortError,
+  isWithin,
+  MAX_PROJECT_FILE_BYTES,
+  readRegularFile,
+  resolvedPath,
+  systemCodeOf,
+  TrunklineError,
+} from "@trunkline/core";
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
 import { withHome } from "./home-path.js";
 import type { ConfigScope } from "./loaded-config.js";
@@ -283,7 +291,7 @@ export async function readDotEnv(folders: readonly string[], options: DotEnvOpti
       options.onLink?.(path);
       continue;
     }
-    const text = await readOptional(path, options.signal);
+    const text = await readOptional(path, options.signal, { maxBytes: MAX_PROJECT_FILE_BYTES });
     if (text === undefined) continue;
     for (const [name, value] of Object.entries(parseEnvFile(text))) {
       if (!found.has(name)) found.set(name, { value, folder });
@@ -305,10 +313,12 @@ export function decodeConfigText(bytes: Uint8Array): string {
 export async function readText(
   path: string,
   signal: AbortSignal | undefined,
-  { mayBePipe = false } = {},
+  { mayBePipe = false, ...limits }: { mayBePipe?: boolean; maxBytes?: number } = {},
 ): Promise<string> {
   try {
-    const reading = mayBePipe ? readFile(path, signal === undefined ? {} : { signal }) : readRegularFile(path, signal);
+    const reading = mayBePipe
+      ? readFile(path, signal === undefined ? {} : { signal })
+      : readRegularFile(path, { signal, ...limits });
     return decodeConfigText(await reading);
   } catch (error) {
     if (signal?.aborted) throw abortError(signal, "Reading the configuration");
@@ -317,9 +327,13 @@ export async function readText(
 }
 
 /** Reads a file's text; returns undefined if the file does not exist, is not a regular file, or is not readable. */
-export async function readOptional(path: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+export async function readOptional(
+  path: string,
+  signal: AbortSignal | undefined,
+  limits: { maxBytes?: number } = {},
+): Promise<string | undefined> {
   try {
-    return await readText(path, signal);
+    return await readText(path, signal, limits);
   } catch (error) {
     if (isMissing(error) || ["EISDIR", "EFTYPE", "EFBIG", "EACCES", "EPERM"].includes(systemCodeOf(error) ?? ""))
       return undefined;

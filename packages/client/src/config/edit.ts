@@ -242,7 +242,7 @@ function plainValue(node: ConfigNode): unknown {
 
 async function readBytes(path: string, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
   try {
-    return await readRegularFile(path, signal);
+    return await readRegularFile(path, { signal });
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw error;

@@ -37,7 +37,7 @@ export async function readProgramFile(
 ): Promise<ProgramFile> {
   let bytes: Buffer;
   try {
-    bytes = await readRegularFile(file, options.signal);
+    bytes = await readRegularFile(file, { signal: options.signal });
   } catch (error) {
     if (isAbsent(error)) return { text: undefined, entry: undefined };
     const code = systemCodeOf(error);

@@ -7,6 +7,7 @@ import {
   isSecretName,
   isWithin,
   maskedSecret,
+  MAX_PROJECT_FILE_BYTES,
   messageOf,
   printable,
   replaceControls,
@@ -49,7 +50,8 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   let text: string;
   try {
     // The user's `--mcp <(…)` is a pipe.
-    text = source.text ?? (await readText(path, signal, { mayBePipe: scope === "explicit" }));
+    const limits = scope === "project" ? { maxBytes: MAX_PROJECT_FILE_BYTES } : {};
+    text = source.text ?? (await readText(path, signal, { mayBePipe: scope === "explicit", ...limits }));
   } catch (error) {
     if (signal?.aborted) throw error;
     if (namedBy !== undefined) throw unreadable(source, error);
@@ -313,7 +315,8 @@ async function envFileValues(
 ): Promise<[string, string][]> {
   if (envFile === undefined) return [];
   const path = resolve(workspaceFolder, renderParts(expandText(envFile.text, scope).parts));
-  const text = (await leavesFolder(path, workspaceFolder)) ? undefined : await readOptional(path, signal);
+  const limits = { maxBytes: MAX_PROJECT_FILE_BYTES };
+  const text = (await leavesFolder(path, workspaceFolder)) ? undefined : await readOptional(path, signal, limits);
   return Object.entries(parseEnvFile(text ?? "")).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 

@@ -1,9 +1,9 @@
 // The folders with `PROMPT-*.md` files. They are read on every request, so correctness does not depend on file system
 // events; watching only serves to notify clients.
 import { type FSWatcher, type Stats, statSync, watch } from "node:fs";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type Logger, messageOf, printable, systemCodeOf } from "@trunkline/core";
+import { type Logger, messageOf, printable, readRegularFile, systemCodeOf } from "@trunkline/core";
 import { type ProjectPromptFolder, readProjectPrompts } from "./project-prompts.js";
 import type { OwnPrompt } from "./prompt.js";
 import { MAX_PROMPT_BYTES, promptNameOf, readPromptFile } from "./prompt-file.js";
@@ -147,9 +147,9 @@ export class PromptFolders implements Disposable {
     const known = this.#read.get(path);
     if (known?.version === version) return known.prompt;
     // The file was deleted after the listing.
-    const source = await readFile(path, "utf8").catch(() => undefined);
+    const source = await readRegularFile(path, { maxBytes: MAX_PROMPT_BYTES }).catch(() => undefined);
     if (source === undefined) return undefined;
-    const read = await readPromptFile(fileName, source);
+    const read = await readPromptFile(fileName, source.toString("utf8"));
     if (read?.problem !== undefined)
       this.#logger.warn("ignoring invalid front matter", { file: path, problem: read.problem });
     this.#read.set(path, { version, prompt: read?.prompt });

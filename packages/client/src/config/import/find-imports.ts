@@ -7,6 +7,7 @@ import {
   isRecord,
   isTrunklineError,
   KNOWN_PROGRAMS,
+  MAX_PROJECT_FILE_BYTES,
   nearestNames,
   PROGRAM_IDS,
   type ProgramId,
@@ -60,7 +61,7 @@ export async function findImports(options: FindImportsOptions): Promise<FoundImp
         const path = join(folder, relative);
         // In the user's home folder, the user's file looks like a project's.
         if (userFiles.includes(path)) continue;
-        const read = await tryRead(source, path, { ...options, folders });
+        const read = await tryRead(source, path, { ...options, folders, maxBytes: MAX_PROJECT_FILE_BYTES });
         if (read === undefined) continue;
         found.push({ source, path, scope: "project", ...read });
         break;
@@ -105,7 +106,7 @@ export function importSource(id: string): ImportSource {
   });
 }
 
-type Reading = FindImportsOptions & { readonly folders: readonly string[] };
+type Reading = FindImportsOptions & { readonly folders: readonly string[]; readonly maxBytes?: number };
 
 async function tryRead(
   source: ImportSource,
@@ -113,7 +114,8 @@ async function tryRead(
   options: Reading,
 ): Promise<(ParsedServers & { text: string; problem?: TrunklineError }) | undefined> {
   try {
-    const text = await readProgramText(path, options.signal);
+    const { signal, maxBytes } = options;
+    const text = await readProgramText(path, signal, maxBytes === undefined ? {} : { maxBytes });
     if (text === undefined) return undefined;
     return { text, ...source.parse(text, contextOf(path, options)) };
   } catch (error) {
@@ -156,10 +158,12 @@ const HINTS: Readonly<Record<string, string>> = {
 export async function readProgramText(
   path: string,
   signal: AbortSignal | undefined,
-  { mayBePipe = false } = {},
+  { mayBePipe = false, ...limits }: { mayBePipe?: boolean; maxBytes?: number } = {},
 ): Promise<string | undefined> {
   try {
-    const reading = mayBePipe ? readFile(path, signal === undefined ? {} : { signal }) : readRegularFile(path, signal);
+    const reading = mayBePipe
+      ? readFile(path, signal === undefined ? {} : { signal })
+      : readRegularFile(path, { signal, ...limits });
     return (await reading).toString("utf8");
   } catch (error) {
     if (isAbsent(error)) return undefined;
