@@ -1,12 +1,198 @@
-// Text from a server, a repository, a registry or a client that would keep the one main thread busy, or fill its memory:
-// a file without an end.
+// Text from a server, a repository, a registry or a client that would keep the one main thread busy: by backtracking in
+// a regular expression, by a loop inside a loop, by nesting, by a file without an end.
 import { rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readRegularFile, systemCodeOf } from "../../packages/core/src/index.js";
+import { packageProblem } from "../../packages/cli/src/registry/package-rules.js";
+import type { RegistryPackage } from "../../packages/cli/src/registry/registry-server.js";
+import { asksForSecret, isSecretField } from "../../packages/client/src/channel/secret-words.js";
+import { parseEnvFile } from "../../packages/client/src/config/dot-env.js";
+import { expandText, secretsIn } from "../../packages/client/src/config/expand.js";
+import { parseConfigText } from "../../packages/client/src/config/parse-file.js";
+import { parseJson } from "../../packages/client/src/config/parse-json.js";
+import { parseYaml } from "../../packages/client/src/config/parse-yaml.js";
+import { parseProgramText } from "../../packages/client/src/config/program-text.js";
+import { hiddenIn } from "../../packages/client/src/pins/hidden-text.js";
+import { instructionsIn } from "../../packages/client/src/pins/model-instructions.js";
+import { skeletonOf } from "../../packages/client/src/pins/plain-letters.js";
+import { parsePath, readRegularFile, systemCodeOf } from "../../packages/core/src/index.js";
+import { parseReference } from "../../packages/server/src/pipeline/references.js";
 import { Place } from "../e2e/command.js";
+import { growthOf } from "../support/growth.js";
+
+/** Linear work gives 16, quadratic work 256. */
+const MAX_GROWTH = 64;
+/** The same if much memory is taken: the garbage collector gets busier with the size. */
+const MAX_GROWTH_WITH_MEMORY = 128;
+/** More than the everyday limits let through, so that a limit alone does not make a test pass. */
+const LARGE = { to: 200_000 };
+
+/** A part of a word that each rule for instructions looks for first. */
+const EVERY_RULE = "ignor user confirm .ssh key curl chat https: < previousinstr decode [^ nutzer";
+
+function registryPackage(version: string): RegistryPackage {
+  return {
+    ...{ type: "pypi", identifier: "notes", version, transport: "stdio" },
+    ...{ runtimeArguments: [], packageArguments: [], environment: [] },
+  } as unknown as RegistryPackage; // Only what the rules read.
+}
+
+describe("the time to examine a text grows with its length, not faster", () => {
+  it.each<[string, (size: number) => string]>([
+    ["Cyrillic letters in one word", (size) => "я".repeat(size)],
+    ["marks in the wrong order above one letter", (size) => `a${"\u0301\u0323".repeat(size / 2)}`],
+    ["halfwidth marks above one letter", (size) => `a${"\u0301\uff9e".repeat(size / 2)}`],
+    ["a word for disregarding, repeated", (size) => "забудь".repeat(size / 6)],
+    ["a request to send, repeated without spaces", (size) => "send-all-to-".repeat(size / 12)],
+    ["letters spelled one by one", (size) => "a_".repeat(size / 2)],
+    ["spaces", (size) => `a${" ".repeat(size)}a`],
+    ["comments that do not end", (size) => "<!--".repeat(size / 4)],
+    ["elements that do not end", (size) => "<a ".repeat(size / 3)],
+    ["empty lines", (size) => `\n${" ".repeat(50)}`.repeat(size / 51)],
+    ["spaces before a link", (size) => `[${" ".repeat(size)}`],
+    ["links to nothing", (size) => "[a]:".repeat(size / 4)],
+    ["base64 of nothing", (size) => "QUFB".repeat(size / 4)],
+  ])("in a definition: %s", (_name, hostile) => {
+    const make = (size: number) => `${EVERY_RULE} ${hostile(size)}`;
+    expect(growthOf(make, (text) => [hiddenIn(text), instructionsIn(text)], LARGE)).toBeLessThan(MAX_GROWTH);
+  });
+
+  it("in a tool's name", () => {
+    const make = (size: number) => `a${"\u0301\u0323".repeat(size / 2)}`;
+    expect(growthOf(make, skeletonOf, LARGE)).toBeLessThan(MAX_GROWTH);
+  });
+
+  it.each<[string, (size: number) => string]>([
+    ["words after a quotation mark", (size) => `"${"a ".repeat(size / 2)}`],
+    ["quotation marks", (size) => "“a ".repeat(size / 3)],
+    ["quotation marks in one word", (size) => "“".repeat(size)],
+    ["words for a secret", (size) => "token ".repeat(size / 6)],
+    ["requests", (size) => "enter your password. ".repeat(size / 21)],
+    ["warnings", (size) => "do not enter token ".repeat(size / 19)],
+    ["letters in one word", (size) => "a".repeat(size)],
+    ["letters with spaces", (size) => "я ".repeat(size / 2)],
+    ["line breaks after a word for a limit", (size) => `max${"\n".repeat(size)}`],
+    ["line breaks before words for a secret", (size) => "max\n\n\n\ntoken ".repeat(size / 13)],
+    ["digits in one word", (size) => `a${"0".repeat(size)}`],
+    ["marks in the wrong order above one letter", (size) => `a${"\u0301\u0323".repeat(size / 2)}`],
+  ])("in a server's question: %s", (_name, make) => {
+    expect(growthOf(make, (text) => asksForSecret(text), LARGE)).toBeLessThan(MAX_GROWTH);
+    expect(growthOf(make, isSecretField, LARGE)).toBeLessThan(MAX_GROWTH);
+  });
+
+  it.each<[string, (size: number) => string]>([
+    ["spaces in brackets", (size) => `[${" ".repeat(size)}`],
+    ["spaces around a number", (size) => `[${" ".repeat(size / 2)}1${" ".repeat(size / 2)}`],
+    ["a quotation that does not end", (size) => `["${"\\a".repeat(size / 2)}`],
+    ["fields", (size) => ".a".repeat(size / 2)],
+  ])("in the path of a reference: %s", (_name, make) => {
+    expect(growthOf(make, parsePath, LARGE)).toBeLessThan(MAX_GROWTH);
+  });
+
+  it.each<[string, (size: number) => string]>([
+    ["letters", (size) => `1${"a".repeat(size)}!`],
+    ["letters and separators", (size) => `1${"a.".repeat(size / 2)}!`],
+    ["letters and digits", (size) => `1${"a1".repeat(size / 2)}!`],
+    ["numbers", (size) => `1${".1".repeat(size / 2)}!`],
+  ])("in a version from a registry: %s", (_name, make) => {
+    expect(growthOf(make, (version) => packageProblem(registryPackage(version)), LARGE)).toBeLessThan(MAX_GROWTH);
+  });
+
+  it.each<[string, (size: number) => string]>([
+    ["spaces in a value", (size) => `A=a${" ".repeat(size)}a`],
+    ["spaces before a name", (size) => `${" ".repeat(size)}!`],
+    ["spaces after export", (size) => `export${" ".repeat(size)}!`],
+    ["a name without a value", (size) => "a".repeat(size)],
+    ["comments", (size) => `A=a${" #".repeat(size / 2)}`],
+    ["escapes in a value", (size) => `A="${"\\a".repeat(size / 2)}`],
+  ])("in a project's .env: %s", (_name, make) => {
+    expect(growthOf(make, parseEnvFile)).toBeLessThan(MAX_GROWTH);
+  });
+
+  it.each<[string, (size: number) => string]>([
+    ["different keys", (size) => `{${Array.from({ length: size / 8 }, (_, at) => `"${at}":1`).join(",")}}`],
+    ["the same key", (size) => `{${'"a":1,'.repeat(size / 6)}"a":1}`],
+  ])("in a project's JSON: %s", (_name, make) => {
+    expect(growthOf(make, parseJson)).toBeLessThan(MAX_GROWTH_WITH_MEMORY);
+  });
+
+  it.each<[string, (size: number) => string]>([
+    ["variables that do not end", (size) => "${".repeat(size / 2)],
+    ["defaults that do not end", (size) => "${A:-".repeat(size / 5)],
+    ["variables with one end", (size) => `${"${".repeat(size / 2)}}`],
+    ["variables in each other", (size) => "${A:-".repeat(size / 6) + "}".repeat(size / 6)],
+    ["variables", (size) => "${A}".repeat(size / 4)],
+  ])("in a value of a project's entry: %s", (_name, make) => {
+    const scope = { dialect: "mcpServers", env: () => undefined, workspaceFolder: "/w", userHome: "/h" } as const;
+    expect(growthOf(make, (text) => [expandText(text, scope), secretsIn(text)])).toBeLessThan(MAX_GROWTH_WITH_MEMORY);
+  });
+
+  it.each<[string, (size: number) => string]>([
+    ["different keys", (size) => Array.from({ length: size / 8 }, (_, at) => `k${at}: 1\n`).join("")],
+    ["the same key", (size) => "a: 1\n".repeat(size / 5)],
+    ["aliases", (size) => `a: &a 1\nb: [${"*a, ".repeat(size / 4)}]`],
+    ["brackets", (size) => "[".repeat(size)],
+    ["lists in one line", (size) => "- ".repeat(size / 2)],
+  ])("in a project's YAML: %s", (_name, make) => {
+    expect(growthOf(make, (text) => parseYaml(text), LARGE)).toBeLessThan(MAX_GROWTH);
+  });
+});
+
+describe("a reference", () => {
+  it("is at most 1,000 characters; a longer one is ordinary text", () => {
+    const never = () => false;
+    const longest = `$prev${".abc".repeat(248)}.ab`;
+    expect(longest).toHaveLength(1000);
+    expect(parseReference(longest, never)).toMatchObject({ kind: "value", text: longest });
+    expect(parseReference(`${longest}c`, never)).toBeUndefined();
+    expect(parseReference("$hash:".repeat(100_000), never)).toBeUndefined();
+  });
+});
+
+/** Maps in each other, in the formats of a project's files. */
+const NESTED: [string, (levels: number) => string][] = [
+  ["a.json", (levels) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`],
+  ["lists.json", (levels) => `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`],
+  ["flow.yaml", (levels) => `${"{a: ".repeat(levels)}1${"}".repeat(levels)}`],
+  ["block.yaml", (levels) => Array.from({ length: levels }, (_, at) => `${" ".repeat(at)}a:\n`).join("")],
+  ["lists.yaml", (levels) => `a:\n ${"- ".repeat(levels - 1)}1\n`],
+];
 
 describe("a file of a project", () => {
+  it.each(NESTED)("may be nested 100 levels deep, and is refused beyond that: %s", async (path, make) => {
+    expect(await parseConfigText(make(100), path)).toMatchObject({ ok: true });
+    for (const levels of [101, 5000]) {
+      const reason = "it is nested more than 100 levels deep";
+      expect(await parseConfigText(make(levels), path)).toMatchObject({ ok: false, reason });
+    }
+  });
+
+  it("is refused if it never closes its brackets", async () => {
+    for (const path of ["a.json", "a.yaml"])
+      expect(await parseConfigText(`{"a":${"[".repeat(300_000)}`, path)).toMatchObject({
+        ok: false,
+        reason: "it is nested more than 100 levels deep",
+      });
+  });
+
+  it("is refused at the place that is too deep, if another program wrote it", () => {
+    const deep = `{\n"a":${"[".repeat(50_000)}`;
+    const message = "settings.json:2:104 cannot be used: it is nested more than 100 levels deep.";
+    expect(() => parseProgramText(deep, "json", "settings.json")).toThrow(message);
+  });
+
+  it("is refused if the name of a table in it has more than 100 parts", () => {
+    const table = (parts: number) => `[${Array.from({ length: parts }, () => "a").join(".")}]`;
+    expect(parseProgramText(table(99), "toml", "config.toml")).toHaveProperty("a");
+    expect(() => parseProgramText(table(101), "toml", "config.toml")).toThrow("nested more than 100 levels deep");
+    expect(() => parseProgramText(table(100_000), "toml", "config.toml")).toThrow("nested more than 100 levels deep");
+  });
+
+  it("may have brackets in texts and comments", () => {
+    const text = `{"a": "${"[{".repeat(200)}", // ${"[{".repeat(200)}\n "b\\"${"[".repeat(200)}": /* ${"[".repeat(200)} */ 1}`;
+    expect(parseJson(text)).toMatchObject({ ok: true });
+  });
+
   it.each([".mcp.json", ".trunkline/mcp.json"])("is at most 1 MB: %s", async (path) => {
     using place = new Place({ ".git/HEAD": "", [path]: "" });
     truncateSync(join(place.cwd, path), 1024 * 1024 + 1);

@@ -122,6 +122,7 @@ export { MIN_SECRET_LENGTH, Redactor, secretForms } from "./redaction.js";
 export {
   firstWords,
   hasControls,
+  normalized,
   printable,
   printableJson,
   printableLines,

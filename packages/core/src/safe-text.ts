@@ -31,6 +31,17 @@ export function printableJson(value: unknown, indent?: number): string {
   return printableLines(JSON.stringify(value, null, indent) ?? "null");
 }
 
+/** Writing stacks a few marks on a letter. Also the halfwidth ones, which normalization turns into marks. */
+const MARK_STACK = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
+
+/**
+ * Unicode normalization that takes linear time. It sorts the marks on a letter, by insertion, so it keeps the first 30 of
+ * them, as the Stream-Safe Text Format of Unicode does.
+ */
+export function normalized(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"): string {
+  return text.replace(MARK_STACK, "$1").normalize(form);
+}
+
 export function replaceControls(text: string, replacement: string): string {
   return text.replace(CONTROLS, replacement);
 }

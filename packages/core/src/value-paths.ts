@@ -9,7 +9,8 @@ export type Segment =
 
 const FIELD = /\.([\p{L}\p{N}_@$-]+)/uy;
 const INDEX = /\[\s*(-?\d{1,15})\s*\]/y;
-const SLICE = /\[\s*(-?\d{1,15})?\s*:\s*(-?\d{1,15})?\s*\]/y;
+// No two `\s*` next to each other: they would divide a run of spaces in every possible way.
+const SLICE = /\[\s*(?:(-?\d{1,15})\s*)?:\s*(?:(-?\d{1,15})\s*)?\]/y;
 const MAP = /\[\s*\*\s*\]/y;
 const DOUBLE_QUOTED = /\[\s*("(?:[^"\\]|\\.)*")\s*\]/y;
 const SINGLE_QUOTED = /\[\s*'([^']*)'\s*\]/y;

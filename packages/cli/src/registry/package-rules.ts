@@ -31,7 +31,9 @@ interface Pin {
 const SEMVER = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
 const NPM_NAME = /^(?:@[a-z0-9][a-z0-9._~-]*\/)?[a-z0-9][a-z0-9._~-]*$/i;
 const PYPI_NAME = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i;
-const PYPI_VERSION = /^(?:\d+!)?\d+(?:\.\d+)*(?:[._-]?[a-z]+[._-]?\d*)*(?:\+[a-z0-9.]+)?$/i;
+/** Letters with digits and separators between them. One way to match each text, or it takes exponential time. */
+const PYPI_VERSION =
+  /^(?:\d+!)?\d+(?:\.\d+)*(?:[._-]?[a-z]+(?:(?:[._-]{1,2}|[._-]?\d+[._-]?)[a-z]+)*[._-]?\d*)?(?:\+[a-z0-9.]+)?$/i;
 const NUGET_NAME = /^[a-z0-9_][a-z0-9._-]*$/i;
 const NUGET_VERSION = /^\d+(?:\.\d+){1,3}(?:-[0-9a-z.-]+)?$/i;
 /** Host, path, tag and digest of an image. */

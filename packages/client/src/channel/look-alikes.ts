@@ -1,5 +1,6 @@
 // Text as it looks to a person, for comparisons: a server can write "password" or "Trunkline" in letters that only look
 // like these.
+import { normalized } from "@trunkline/core";
 
 /** Letters of other scripts that look like a Latin one. */
 const LOOK_ALIKES = new Map(
@@ -38,8 +39,7 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{M}\u115f\u1160\u3164\uffa0\u2800]/gu;
 
 /** Lower case, without accents and invisible characters. Keeps line breaks and tabs. */
 export function plainText(text: string): string {
-  return text
-    .normalize("NFKD")
+  return normalized(text, "NFKD")
     .replace(INVISIBLE, (character) => (character === "\n" || character === "\t" ? character : ""))
     .toLowerCase();
 }

@@ -1,5 +1,6 @@
 // Recognises forms that ask for a password, token, key or similar. The protocol forbids them: such values belong on the
 // service's own page (URL mode), never in a form that passes through other programs.
+import { normalized } from "@trunkline/core";
 import { looksLike, plainText } from "./look-alikes.js";
 
 const SERVICES =
@@ -66,11 +67,7 @@ export function isSecretNumber(name: string): boolean {
  * only for those that are numbers.
  */
 export function asksForSecret(message: string, { isNumber = false } = {}): boolean {
-  // A title that is quoted in a question is not the question: Change 'Fix the password reset'?
-  const unquoted = message.replace(/(["'`“‘«])(?:[^"'`”’»\s]+\s+){2,}[^"'`”’»]*["'`”’»]/gu, (quoted) =>
-    /\byour\b/i.test(quoted) ? quoted : "…",
-  );
-  return spellings(unquoted).some((text) => {
+  return spellings(withoutTitles(message)).some((text) => {
     if (!isNumber && FOREIGN_WORDS.test(text)) return true;
     const isShort = text.trim().split(/\s+/).length <= SHORT_MESSAGE_WORDS;
     return [...mentions(text)].some(
@@ -82,6 +79,35 @@ export function asksForSecret(message: string, { isNumber = false } = {}): boole
   });
 }
 
+/**
+ * Removes quotations of three words and more that do not address the reader. A title that is quoted in a question is not
+ * the question: Change 'Fix the password reset'? Goes from one closing mark to the next. A regular expression would look
+ * for a closing mark from every opening one.
+ */
+export function withoutTitles(message: string): string {
+  let kept = "";
+  let end = 0;
+  let from = 0;
+  for (const { index: close } of message.matchAll(/["'`”’»]/g)) {
+    const start = startOfTitle(message.slice(from, close));
+    if (start === -1) {
+      // It ends nothing, but may begin a quotation.
+      from = close;
+      continue;
+    }
+    const title = message.slice(from + start, close + 1);
+    kept += message.slice(end, from + start) + (/\byour\b/i.test(title) ? title : "…");
+    end = from = close + 1;
+  }
+  return kept + message.slice(end);
+}
+
+/** Where the first quotation begins that has two spaces, and so at least two words, before the end of the text; or -1. */
+function startOfTitle(text: string): number {
+  const space = [...text.matchAll(/\s+/g)].at(-2)?.index ?? 0;
+  return text.slice(0, space).search(/["'`“‘«](?=\S)/);
+}
+
 function isWarning(before: string): boolean {
   const warned = WARNING.exec(before)?.[1];
   return warned !== undefined && !ASKING.test(warned);
@@ -89,9 +115,13 @@ function isWarning(before: string): boolean {
 
 const NUMBER_WORD = /\b(?:pin|otp|totp|2fa|cvv|cvc|card|ssn|social|pass ?code|codes?)\b|\bcard/;
 
+/** Longer than what any expression for the text before a word can match. Without it, each word reads all before it. */
+const MOST_BEFORE = 200;
+
 function* mentions(text: string): Generator<{ word: string; before: string; after: string }> {
   for (const match of text.matchAll(WORDS)) {
-    const [before, after] = [text.slice(0, match.index), text.slice(match.index + match[0].length)];
+    const after = text.slice(match.index + match[0].length);
+    const before = text.slice(Math.max(0, match.index - MOST_BEFORE), match.index);
     if (!BENIGN_AFTER.test(after) && !BENIGN_BEFORE.test(before)) yield { word: match[0], before, after };
   }
 }
@@ -114,6 +144,6 @@ function spellings(text: string): string[] {
   const joined = latin.replace(/\b(?:\p{L} ){3,}\p{L}\b/gu, (letters) => letters.replaceAll(" ", ""));
   const digits = latin.replace(/(?<=\p{L})[01345@$7]+(?=\p{L}|\b)/gu, (run) => [...run].map((d) => DIGITS[d]).join(""));
   // Without its accents, Hangul and kana would not be the same letters.
-  const composed = words.normalize("NFKC").toLowerCase();
+  const composed = normalized(words, "NFKC").toLowerCase();
   return [...new Set([composed, plainText(words), latin, joined, digits])].map((each) => each.replace(/[ \t]+/g, " "));
 }

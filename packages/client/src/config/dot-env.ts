@@ -19,13 +19,15 @@ const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 function unquoted(text: string): string {
   const single = /^'([^']*)'\s*(?:#.*)?$/.exec(text);
   if (single !== null) return single[1] ?? "";
-  const double = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/.exec(text);
+  const double = /^"([^"\\]*(?:\\.[^"\\]*)*)"\s*(?:#.*)?$/.exec(text);
   if (double !== null) {
     return (double[1] ?? "").replace(/\\(.)/g, (whole, char: string) =>
       /["\\$`]/.test(char) ? char : (ESCAPES[char] ?? whole),
     );
   }
-  return text.replace(/(?:^|\s+)#.*$/, "");
+  // Not with the spaces in the pattern: they would be counted again from each of them.
+  const comment = text.search(/(?<!\S)#/);
+  return comment === -1 ? text : text.slice(0, comment).trimEnd();
 }
 
 /** Variables from `.env` files, each with its file's folder. */

@@ -152,10 +152,12 @@ interface Token {
 /** Splits text at each `${…}`. Nested braces count, so a default can be JSON: `${A:-{"x":1}}`. */
 function tokenize(text: string): (string | Token)[] {
   const tokens: (string | Token)[] = [];
+  if (!text.includes("${")) return text === "" ? [] : [text];
+  const closing = closingBraces(text);
   let done = 0;
   for (let start = text.indexOf("${"); start !== -1; start = text.indexOf("${", Math.max(done, start + 2))) {
-    const end = closingBrace(text, start + 2);
-    if (end === -1) continue;
+    const end = closing(start + 1);
+    if (end === -1) break;
     const escaped = start > done && text[start - 1] === "\\";
     const before = text.slice(done, escaped ? start - 1 : start);
     if (before !== "") tokens.push(before);
@@ -166,13 +168,27 @@ function tokenize(text: string): (string | Token)[] {
   return tokens;
 }
 
-function closingBrace(text: string, from: number): number {
-  let depth = 1;
-  for (let at = from; at < text.length; at++) {
-    if (text[at] === "{") depth++;
-    else if (text[at] === "}" && --depth === 0) return at;
+/**
+ * Returns a function for the closing brace of an opening one: the first one after it if it has none of its own, or -1. The
+ * text is read once; to look for each closing brace would take quadratic time.
+ */
+function closingBraces(text: string): (open: number) => number {
+  const own = new Map<number, number>();
+  const closing: number[] = [];
+  const open: number[] = [];
+  for (const { 0: brace, index } of text.matchAll(/[{}]/g)) {
+    if (brace === "{") open.push(index);
+    else {
+      closing.push(index);
+      const start = open.pop();
+      if (start !== undefined) own.set(start, index);
+    }
   }
-  return text.indexOf("}", from);
+  let next = 0;
+  return (start) => {
+    while (next < closing.length && (closing[next] ?? 0) < start) next++;
+    return own.get(start) ?? closing[next] ?? -1;
+  };
 }
 
 interface Reference {

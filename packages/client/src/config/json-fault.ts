@@ -1,4 +1,5 @@
 import { type ParseError, type ParseErrorCode, parse, printParseErrorCode } from "jsonc-parser";
+import { TOO_DEEP, tooDeepAt } from "./nesting.js";
 import { locator, type Position } from "./tree.js";
 
 export interface TextFault extends Position {
@@ -7,12 +8,15 @@ export interface TextFault extends Position {
 }
 
 /**
- * Finds the first mistake in a JSON text. Comments and trailing commas are mistakes only if `strict`.
+ * Finds the first mistake in a JSON text, or where it is nested too deeply. Comments and trailing commas are mistakes
+ * only if `strict`.
  *
  * @example
  * jsonFault("{ oops }"); // { line: 1, column: 3, reason: "it is not valid JSON (invalid symbol)" }
  */
 export function jsonFault(text: string, { strict = false }: { strict?: boolean } = {}): TextFault | undefined {
+  const deep = tooDeepAt(text);
+  if (deep !== undefined) return { ...locator(text)(deep), reason: TOO_DEEP };
   const errors: ParseError[] = [];
   parse(text, errors, { allowTrailingComma: !strict, disallowComments: strict, allowEmptyContent: !strict });
   const [first] = errors;

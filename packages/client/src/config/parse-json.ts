@@ -1,9 +1,12 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { wordsOf } from "./json-fault.js";
+import { TOO_DEEP, tooDeepAt } from "./nesting.js";
 import { type ConfigNode, locator, type Member, type ParseOutcome, type ParseRemark, type Position } from "./tree.js";
 
 /** Parses JSON with comments and trailing commas. A bad escape such as `"\${TOKEN}"` is accepted as text. */
 export function parseJson(text: string): ParseOutcome {
+  const deep = tooDeepAt(text);
+  if (deep !== undefined) return { ok: false, at: locator(text)(deep), reason: TOO_DEEP };
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const locate = locator(text);
@@ -33,15 +36,19 @@ function convert(node: Node, reading: Reading): ConfigNode {
   const at = reading.locate(node.offset);
   if (node.type === "object") {
     const members: Member[] = [];
+    const names = new Set<string>();
+    const repeated = new Set<string>();
     for (const { children: [key, value] = [] } of node.children ?? []) {
       if (key === undefined || value === undefined) continue;
       const name = stringOf(key, reading);
-      if (members.some((member) => member.key === name)) {
+      if (names.has(name) && !repeated.has(name)) {
+        repeated.add(name);
         reading.remarks.push({
           at: reading.locate(key.offset),
           message: `"${name}" occurs twice; the last one is used`,
         });
       }
+      names.add(name);
       members.push({ key: name, at: reading.locate(key.offset), value: convert(value, reading) });
     }
     return { kind: "map", at, members };

@@ -3,6 +3,7 @@ import { isRecord, messageOf, TrunklineError } from "@trunkline/core";
 import { parse } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { jsonFault, type TextFault } from "./json-fault.js";
+import { isTooDeep, TOO_DEEP } from "./nesting.js";
 
 /**
  * Returns the content as an object; an empty file is an empty object. JSON may have comments and trailing commas, as
@@ -12,8 +13,9 @@ export function parseProgramText(text: string, format: "json" | "toml", path: st
   const bare = text.replace(/^\uFEFF/, "");
   if (bare.trim() === "") return {};
   if (format === "toml") {
+    let content: Record<string, unknown>;
     try {
-      return parseToml(bare);
+      content = parseToml(bare);
     } catch (error) {
       if (!(error instanceof TomlError)) throw error;
       const [reason = ""] = messageOf(error)
@@ -21,6 +23,8 @@ export function parseProgramText(text: string, format: "json" | "toml", path: st
         .split("\n");
       throw malformed(path, { line: error.line, column: error.column, reason: `it is not valid TOML (${reason})` });
     }
+    if (isTooDeep(content)) throw malformed(path, { line: 1, column: 1, reason: TOO_DEEP });
+    return content;
   }
   const fault = jsonFault(bare);
   if (fault !== undefined) throw malformed(path, fault);

@@ -29,7 +29,9 @@ const RIGHT_TO_LEFT =
 const MARKS = /[\u200e\u200f\u061c]/g;
 const ISOLATES = /[\u202a-\u202c\u2066-\u2069]/g;
 const GAP = /(?:\n[^\S\n]*(?:[.*|_-][^\S\n]*)?){20}|[^\S\n]{200}|\t{25}/;
-const COMMENT = /<!--[\s\S]{20,}?-->|(?:^|\s)\[[^\]\n]{0,20}\]:[^\S\n]*(?:#|<>)[^\S\n]*["'(]/;
+/** A comment in Markdown: a link that leads nowhere. */
+const LINK_COMMENT = /(?:^|\s)\[[^\]\n]{0,20}\]:[^\S\n]*(?:#|<>)[^\S\n]*["'(]/;
+const SHORTEST_COMMENT = 20;
 /** An element that a page would not show. */
 const UNSEEN =
   /<[a-z][^<>]{0,200}?(?:\shidden(?=[\s=>])|display\s?:\s?none|visibility\s?:\s?hidden|(?:font-size|opacity)\s?:\s?0(?![.\d]))/i;
@@ -38,12 +40,19 @@ const UNSEEN =
 export function hiddenIn(text: string): string[] {
   const found: string[] = [];
   if (GAP.test(text)) found.push("text after a long gap");
-  if (COMMENT.test(text)) found.push("a comment");
+  if (hasComment(text)) found.push("a comment");
   if (UNSEEN.test(text)) found.push("an element that is not shown");
   if (!SUSPICIOUS.test(text)) return found;
   const rest = withoutLegitimate(text);
   const characters = new Set(rest.match(new RegExp(SUSPICIOUS, "gu")) ?? []);
   return [...found, ...[...characters].sort().map(codePointOf)];
+}
+
+/** Whether there is a long comment, from the first mark to the last one: a regular expression would try all of them. */
+function hasComment(text: string): boolean {
+  const start = text.indexOf("<!--");
+  const isLong = start !== -1 && text.lastIndexOf("-->") - (start + "<!--".length) >= SHORTEST_COMMENT;
+  return isLong || LINK_COMMENT.test(text);
 }
 
 function withoutLegitimate(text: string): string {

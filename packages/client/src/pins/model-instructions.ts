@@ -32,7 +32,7 @@ const HAND_OVER =
 const READ = "\\b(?:read|open|cat|load|fetch|get|retrieve|print|collect|access|view|list|find|scan)\\b";
 const ORDERED = "\\b(?:before|first|always|must|you|whenever|make sure|be sure|please|required|then|also|otherwise)\\b";
 const OUTSIDE =
-  "(?:https?://(?!localhost|127\\.|(?:[\\w-]+\\.)*example\\.)|[\\w.+-]+@(?!(?:[\\w-]+\\.)*example\\.)[\\w-]+\\.[a-z]{2,})";
+  "(?:https?://(?!localhost|127\\.|(?:[\\w-]+\\.)*example\\.)|[\\w.+-]{1,64}@(?!(?:[\\w-]+\\.)*example\\.)[\\w-]+\\.[a-z]{2,})";
 const NOT_BEFORE = "(?<!\\b(?:never|not|don't|without|avoid|cannot|can't)\\s(?:\\w+\\s){0,2})";
 
 function rule(name: string, needs: RegExp, ...patterns: readonly string[]): Rule {
@@ -156,7 +156,7 @@ const RULES: readonly Rule[] = [
     "\\b(?:ignora|ignorare|dimentica)\\b[^.;]{0,30}\\bistruzioni\\b",
     "\\bnegeer\\b[^.;]{0,30}\\b(?:instructies|aanwijzingen)\\b",
     "\\b(?:zignoruj|ignoruj)\\b[^.;]{0,30}\\b(?:instrukcj|polece)",
-    "(?:игнорир|проигнорир|забудь)\\S*[^.;]{0,30}(?:инструкц|указани)",
+    "(?:игнорир|проигнорир|забудь)\\S{0,40}[^.;]{0,30}(?:инструкц|указани)",
     "(?:忽略|无视|忘记|無視|忽視)[^。]{0,12}(?:指令|指示|提示|规则|規則)",
     "(?:以前|これまで|前|上記|すべて)の[^。]{0,12}(?:指示|命令)[^。]{0,8}(?:無視|忘れ)",
     "(?:이전|모든|앞선)[^.]{0,12}(?:지시|명령|지침)[^.]{0,10}무시",

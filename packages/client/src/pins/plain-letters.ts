@@ -1,5 +1,6 @@
 // Undoes what makes one text look different to a program and the same to a reader: compatibility forms, lookalike
 // letters, invisible characters, letters spelled one by one.
+import { normalized } from "@trunkline/core";
 
 /** Cyrillic, Greek and other letters that look like a Latin one. */
 const LOOKALIKES: ReadonlyMap<string, string> = new Map(
@@ -52,17 +53,16 @@ const ACCENTS = /[\u0300-\u036f]/g;
 
 /** Lower case, without accents and invisible characters; words that mix scripts are written in Latin letters. */
 export function plainLetters(text: string): string {
-  return text
-    .normalize("NFKC")
-    .replace(INVISIBLE, "")
-    .normalize("NFD")
-    .replace(ACCENTS, "")
-    .normalize("NFC")
-    .toLowerCase()
-    .replace(SMALL_CAPITALS, (char) => LOOKALIKES.get(char) ?? char)
-    .replace(/[\p{L}\p{N}_'’-]*[a-z][\p{L}\p{N}_'’-]*/gu, inLatin)
-    .replaceAll("’", "'")
-    .replace(/\s+/g, " ");
+  return (
+    withoutAccents(text)
+      .normalize("NFC")
+      .toLowerCase()
+      .replace(SMALL_CAPITALS, (char) => LOOKALIKES.get(char) ?? char)
+      // Not with a Latin letter in the pattern: it would be looked for from every other letter.
+      .replace(/[\p{L}\p{N}_'’-]+/gu, (word) => (/[a-z]/.test(word) ? inLatin(word) : word))
+      .replaceAll("’", "'")
+      .replace(/\s+/g, " ")
+  );
 }
 
 /** The same text with digits read as letters, and `i-g-n-o-r-e` as one word. */
@@ -76,7 +76,11 @@ export function unspelled(plain: string): string {
 
 /** Equal for names that a reader takes for the same. */
 export function skeletonOf(name: string): string {
-  return inLatin(name.normalize("NFKC").replace(INVISIBLE, "").normalize("NFD").replace(ACCENTS, "").toLowerCase());
+  return inLatin(withoutAccents(name).toLowerCase());
+}
+
+function withoutAccents(text: string): string {
+  return normalized(normalized(text, "NFKC").replace(INVISIBLE, ""), "NFD").replace(ACCENTS, "");
 }
 
 function inLatin(word: string): string {

@@ -1,4 +1,5 @@
 // Extracts words from names, descriptions and questions, normalized for comparison.
+import { normalized } from "@trunkline/core";
 import { writtenOut } from "./abbreviations.js";
 
 const STOP_WORDS = new Set(
@@ -50,8 +51,7 @@ function split(text: string): string[] {
         .match(/[a-z\d]+/g) ?? [];
     return words.filter((word) => word.length > 1 || /\d/.test(word));
   }
-  const spaced = text
-    .normalize("NFKC")
+  const spaced = normalized(text, "NFKC")
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
     .toLowerCase()

@@ -74,10 +74,11 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set(["prev", "item", "ste
 const ROOT = /^\$([A-Za-z_][A-Za-z0-9_-]*)/;
 const HASH = "$hash:";
 /** Longer than any real reference, so that malicious text is rejected early. */
-const LONGEST_EMBEDDED = 1_000;
+const LONGEST_REFERENCE = 1_000;
 
-/** Parses a whole text as a reference; undefined if it is ordinary text. */
+/** Parses a whole text as a reference; undefined if it is ordinary text, or longer than a reference can be. */
 export function parseReference(text: string, hasName: (name: string) => boolean): Reference | undefined {
+  if (text.length > LONGEST_REFERENCE) return undefined;
   if (text.startsWith(HASH)) {
     const target = text.slice(HASH.length).trim();
     if (target === "") return undefined;
@@ -225,7 +226,7 @@ function isStep(name: string, { scope, rules }: Resolving): boolean {
 
 /** Explains why a text that can only be meant as a reference is not one; undefined for other texts. */
 function mistakeIn(text: string, { stepNames, isOwn }: ReferenceRules): string | undefined {
-  if (text.length > LONGEST_EMBEDDED) return undefined;
+  if (text.length > LONGEST_REFERENCE) return undefined;
   const target = text.startsWith(HASH) ? text.slice(HASH.length).trim() : text;
   const root = /\s/.test(target) ? undefined : NAMED.exec(target)?.[1];
   if (root === undefined) return undefined;
@@ -314,7 +315,7 @@ function embeddedIn(text: string, hasName: (name: string) => boolean): Embedded[
 
 /** Finds the end of the braces that opened before `start`; ignores braces in quoted keys. */
 function endOfEmbedded(text: string, start: number): number | undefined {
-  const last = Math.min(text.length, start + LONGEST_EMBEDDED);
+  const last = Math.min(text.length, start + LONGEST_REFERENCE);
   let quote = "";
   for (let at = start; at < last; at++) {
     const char = text.charAt(at);
