@@ -19,16 +19,42 @@ const SERVERS = {
   },
 };
 
+/** Names that run a command or change the line if a shell takes them as they are. Each starts with another letter. */
+const HOSTILE_NAMES = [
+  ...["a$(touch pwned)", "b`touch pwned`", "c'; touch pwned; '", 'd"; touch pwned; "', 'e"$(touch pwned)"'],
+  ...["f\\'; touch pwned; '", 'g\\"; touch pwned; "', "h; touch pwned", "i&touch pwned&", "j|touch pwned", "k>pwned"],
+  ...[
+    "l!trunkline",
+    "m'!trunkline'",
+    "n{x,y}*?[z]",
+    "o\\",
+    "p$HOME ~ #",
+    "q$'\\x27; touch pwned; '",
+    "r=$(touch pwned)",
+  ],
+  ...["s:`touch pwned`", "t't", 'u"!!"', "v(touch pwned)", "x!;touch pwned;"],
+];
+/** Names that must not be offered: they would be options, or end the line. */
+const UNOFFERED_NAMES = ["--yes", "-rf", "w\ntouch pwned\n", "z\rtouch pwned\r", "y\ttouch pwned"];
+const HOSTILE = {
+  servers: Object.fromEntries([...HOSTILE_NAMES, ...UNOFFERED_NAMES].map((name) => [name, { command: "nothing" }])),
+};
+
 /** How each shell is started without user settings, and what it reads first. */
 const SHELLS = {
-  bash: { args: ["--noprofile", "--rcfile", "rc", "-i"], rc: `PS1='rea''dy> '; eval "$(trunkline completion bash)"` },
+  bash: {
+    args: ["--noprofile", "--rcfile", "rc", "-i"],
+    rc: `PS1='rea''dy> '; PS2='mo''re> '; eval "$(trunkline completion bash)"`,
+  },
   zsh: {
     args: ["-d", "-i"],
-    rc: `PS1='ready> '; unsetopt promptcr promptsp; autoload -U compinit; compinit -u; eval "$(trunkline completion zsh)"`,
+    rc: `PS1='ready> '; PS2='more> '; unsetopt promptcr promptsp; autoload -U compinit; compinit -u; eval "$(trunkline completion zsh)"`,
   },
   fish: { args: ["--init-command", "source rc"], rc: "trunkline completion fish | source" },
 } as const;
 type ShellName = keyof typeof SHELLS;
+
+const INTERRUPT = "\u0003";
 
 /** The suffix of a test's name: what is missing for this shell. */
 const lacking = (shell: ShellName): string =>
@@ -39,8 +65,8 @@ class ShellPlace extends Place {
   readonly #ran = join(this.base, "ran");
   readonly path = [this.base, process.env.PATH].join(delimiter);
 
-  constructor() {
-    super({ ".trunkline/mcp.json": SERVERS, "notes.md": "", "folder/inner.md": "" });
+  constructor(servers: object = SERVERS) {
+    super({ ".trunkline/mcp.json": servers, "notes.md": "", "folder/inner.md": "" });
     const script = [
       "#!/bin/sh",
       `case $1 in completion|__complete) exec "${process.execPath}" "${bin}" "$@";; esac`,
@@ -51,7 +77,9 @@ class ShellPlace extends Place {
     chmodSync(join(this.base, "trunkline"), 0o755);
   }
 
-  /** Types a line, Tab and Enter at a terminal, and returns the program's arguments. */
+  /**
+   * Types a line, Tab and Enter at a terminal, and returns the program's arguments; none if the line was not complete.
+   */
   async type(shell: "bash" | "zsh", lines: readonly string[]): Promise<string[][]> {
     const { args, rc } = SHELLS[shell];
     const zdotdir = join(this.base, "zsh");
@@ -71,10 +99,14 @@ class ShellPlace extends Place {
     const given: string[][] = [];
     await seen(child.stdout, /ready> /);
     for (const line of lines) {
-      const shown = seen(child.stdout, /given\r?\n/);
+      const shown = seen(child.stdout, /given\r?\n|more> /);
       child.stdin.write(`trunkline ${line}\t\r`);
-      await shown;
-      given.push(readFileSync(this.#ran, "utf8").trimEnd().split("\n"));
+      const [what] = await shown;
+      given.push(what.startsWith("given") ? readFileSync(this.#ran, "utf8").trimEnd().split("\n") : []);
+      if (what.startsWith("given")) continue;
+      const again = seen(child.stdout, /ready> /);
+      child.stdin.write(INTERRUPT);
+      await again;
     }
     child.stdin.end("exit\r");
     await ended;
@@ -111,6 +143,64 @@ describe("Tab", () => {
       expect(existsSync(join(place.cwd, "pwned"))).toBe(false);
     });
   }
+
+  for (const shell of ["bash", "zsh"] as const) {
+    it.skipIf(lacking(shell) !== "").each([
+      ["no quote", ""],
+      ["a single quote", "'"],
+      ["a double quote", '"'],
+      ["a dollar and a single quote", "$'"],
+    ])(
+      `inserts names of an unapproved project as one word in ${shell}, after %s${lacking(shell)}`,
+      async (_, quote) => {
+        using place = new ShellPlace(HOSTILE);
+        const given = await place.type(
+          shell,
+          HOSTILE_NAMES.map((name) => `servers disable ${quote}${name.charAt(0)}`),
+        );
+        expect(given).toEqual(HOSTILE_NAMES.map((name) => ["servers", "disable", name]));
+        expect(existsSync(join(place.cwd, "pwned"))).toBe(false);
+      },
+    );
+
+    it.skipIf(lacking(shell) !== "")(`runs nothing when a quote opens inside a word in ${shell}`, async () => {
+      using place = new ShellPlace(HOSTILE);
+      const lines = HOSTILE_NAMES.filter((name) => /['"!]/.test(name)).flatMap((name) => {
+        const first = name.charAt(0);
+        return [`${first}'`, `${first}"`, `${first}$'`, `'${first}'`, `"${first}"'`].map(
+          (word) => `servers disable ${word}`,
+        );
+      });
+      for (const words of await place.type(shell, lines)) {
+        // Either the whole name, or what was typed, or the quote is still open.
+        expect([...HOSTILE_NAMES, ...HOSTILE_NAMES.map((name) => name.charAt(0)), ""]).toContain(words[2] ?? "");
+      }
+      expect(existsSync(join(place.cwd, "pwned"))).toBe(false);
+    });
+  }
+
+  it.skipIf(lacking("fish") !== "")(
+    `writes names of an unapproved project as one word in fish${lacking("fish")}`,
+    async () => {
+      using place = new ShellPlace(HOSTILE);
+      writeFileSync(join(place.cwd, "rc"), SHELLS.fish.rc);
+      const names = HOSTILE_NAMES.map((name) => name.charAt(0)).join(" ");
+      const script = [
+        `for first in ${names}`,
+        'set -l written (complete --escape -C "trunkline servers disable $first" | string split -f 1 \\t)',
+        "eval \"printf '%s\\n' $written\"",
+        "end",
+      ];
+      const child = spawn("fish", [...SHELLS.fish.args, "-c", script.join("\n")], {
+        cwd: place.cwd,
+        env: { PATH: place.path, HOME: place.home, TERM: "dumb" },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const { stdout } = await outcomeOf(child);
+      expect(stdout.trimEnd().split("\n")).toEqual(HOSTILE_NAMES);
+      expect(existsSync(join(place.cwd, "pwned"))).toBe(false);
+    },
+  );
 
   it.skipIf(lacking("fish") !== "")(`completes in fish${lacking("fish")}`, async () => {
     using place = new ShellPlace();
@@ -168,6 +258,22 @@ describe("the list of completions", () => {
       "two words",
       "$(touch pwned)",
     ]);
+  });
+
+  it("omits names that a command would take for options, unless those have ended", async () => {
+    using place = new Place({ ".trunkline/mcp.json": HOSTILE });
+    for (const words of [
+      ["auth", "login", ""],
+      ["auth", "login", "-"],
+      ["call", ""],
+      ["--server", ""],
+    ]) {
+      expect((await offered(place, ...words)).words).not.toEqual(
+        expect.arrayContaining([expect.stringMatching(/^--yes|^-rf/)]),
+      );
+    }
+    expect((await offered(place, "auth", "login", "")).words).toEqual(HOSTILE_NAMES);
+    expect((await offered(place, "auth", "login", "--", "-")).words).toEqual(["--yes", "-rf"]);
   });
 
   it("includes a server's tools and their parameters once they have been listed", async () => {

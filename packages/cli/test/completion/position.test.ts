@@ -68,6 +68,9 @@ describe("a word as typed", () => {
     ['"a \\$b \\x"', "a $b \\x"],
     ["--a='b c'", "--a=b c"],
     ["ends\\", "ends"],
+    ["$'it\\'s \\x27\\\\", "it's '\\"],
+    ["a$'b'c", "abc"],
+    ["\"$'", "$'"],
   ])("%s means %s", (written, word) => {
     expect(unquote(written)).toBe(word);
   });

@@ -71,7 +71,10 @@ function argumentAt(command: Command, index: number): Argument | undefined {
 
 async function valuesOf(place: Option | Argument, position: Position, findValues: FindValues): Promise<Candidates> {
   if (place.argChoices !== undefined) return { words: place.argChoices.map((value) => ({ value, about: "" })) };
-  return await findValues({ names: namesOf(place), position });
+  const found = await findValues({ names: namesOf(place), position });
+  // A command would take such a name for an option, and a project's file can have any name.
+  const words = found.words.filter(({ value }) => position.isAfterDashes || !value.startsWith("-"));
+  return { ...found, words };
 }
 
 function namesOf(place: Option | Argument): string[] {

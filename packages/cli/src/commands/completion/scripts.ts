@@ -1,5 +1,5 @@
 // The shell scripts. They know nothing about the commands: on Tab they call `trunkline __complete` with the words up to
-// the cursor. The shell quotes the result and never evaluates it, because server names come from other people.
+// the cursor. Candidates are quoted and never evaluated, because server names come from other people.
 import { readFileSync } from "node:fs";
 import type { Shell } from "./command.js";
 
