@@ -58,6 +58,8 @@ export interface ServiceOptions extends AccessOptions {
   readonly policies?: Policies | undefined;
   /** The hint for a call denied by these rules; undefined uses the default. */
   readonly denialHint?: (() => Promise<string | undefined>) | undefined;
+  /** Replaces known secrets in the arguments that a question of the policy shows. Default: shows them as they are. */
+  readonly redact?: ((text: string) => string) | undefined;
   /** Whether answers over the budget are stored and returned as a handle. Default true. */
   readonly spill?: boolean | undefined;
   /** Folders with `PROMPT-*.md` files; earlier folders win. */
@@ -180,6 +182,7 @@ class TrunklineService implements Service {
       policies,
       serverNames,
       denialHint: options.denialHint,
+      redact: options.redact,
       log: this.#log,
       recorder: options.recorder,
       onOutcome: ({ server, name }, { blocks, isError }, { exchange }) => {

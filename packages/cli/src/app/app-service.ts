@@ -85,6 +85,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
     names: settings.names,
     echo: settings.echo,
     policies: () => (app.loadedConfig === undefined ? app.config().then(policiesOf) : policiesOf(app.loadedConfig)),
+    redact: (text) => context.redactor.text(text),
     denialHint: async () => unusableHint(await app.config()),
     workspace: cwd,
     ...pathRules(app),

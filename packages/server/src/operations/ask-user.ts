@@ -3,6 +3,7 @@
 import { isRecord, isTrunklineError, printable, TrunklineError } from "@trunkline/core";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Operation, OperationContext, Params } from "../interfaces/operation.js";
+import { MOST_SHOWN_CHARS, type Redact, shownArguments } from "./shown-arguments.js";
 
 /** How long an answer counts. */
 export type Decision = "once" | "session" | "always" | "no";
@@ -23,8 +24,18 @@ export function canAsk({ channel }: Exchange): boolean {
   return channel.ask !== undefined && channel.abilities?.elicitation?.form !== undefined;
 }
 
+/** Who asks for an approval, and what the question must not show. */
+interface Approving extends Pick<OperationContext, "exchange" | "signal"> {
+  /** Default: nothing is secret. */
+  readonly redact?: Redact | undefined;
+}
+
 /** Throws unless the user approves this run of an operation. */
-export async function approveOperation(operation: Operation, params: Params, context: OperationContext): Promise<void> {
+export async function approveOperation(
+  operation: Operation,
+  params: Params,
+  { redact = (text) => text, ...context }: Approving,
+): Promise<void> {
   if (!canAsk(context.exchange)) {
     throw new TrunklineError(
       "DENIED",
@@ -39,13 +50,25 @@ export async function approveOperation(operation: Operation, params: Params, con
     context,
     operation: operation.name,
     server: operation.server,
-    message: `Allow ${printable(operation.name)} to run? ${shownParams(params)}`,
+    message: `Allow ${printable(operation.name)} to run? ${saidOf(operation, params, redact)}`,
     field: { name: "run", schema },
   });
   if (answer === true) return;
   throw new TrunklineError("DENIED", `The user did not allow ${operation.name}.`, {
     hint: "Do something else, or ask the user what to do.",
   });
+}
+
+/** Throws if a person could not see all of the arguments. */
+function saidOf({ name, schema }: Operation, params: Params, redact: Redact): string {
+  if (Object.keys(params).length === 0) return "It has no arguments.";
+  const shown = shownArguments(params, { schema, redact });
+  if (shown !== undefined) return `Its arguments: ${shown}`;
+  throw new TrunklineError(
+    "DENIED",
+    `${name} requires approval each time, but its arguments do not fit the question: their names and the ends of long values are more than ${MOST_SHOWN_CHARS.toLocaleString("en-US")} characters.`,
+    { hint: "Call it with fewer arguments, or allow the operation in the policy of your own configuration." },
+  );
 }
 
 /** Whether the user accepts a changed definition. The message is made of clauses that may quote the server. */
@@ -110,35 +133,10 @@ async function askUser({ context, operation, server, message, field }: UserQuest
   return answer?.action === "accept" && isRecord(answer.content) ? answer.content[field.name] : undefined;
 }
 
-const LONGEST_VALUE = 200;
-const LONGEST_MESSAGE = 2000;
-const SECRET_NAME = /token|secret|passw|credential|authori[sz]ation|cookie|api_?-?key|private_?-?key/i;
-
-/**
- * Formats the arguments for the user to review: on one line and quoted, so that nothing in them looks like part of the
- * question, and shortened, with likely secrets masked.
- */
-function shownParams(params: Params): string {
-  const shown: string[] = [];
-  let length = 0;
-  const given = Object.entries(params).filter(([, value]) => value !== undefined);
-  for (const [name, value] of given) {
-    const text = `${shortened(quoted(name))}: ${SECRET_NAME.test(name) ? "***" : shortened(quoted(value))}`;
-    length += text.length;
-    if (length > LONGEST_MESSAGE) break;
-    shown.push(text);
-  }
-  if (given.length === 0) return "It has no arguments.";
-  const more = given.length - shown.length;
-  return `Its arguments: {${shown.join(", ")}}${more === 0 ? "" : ` and ${more} more not shown`}`;
-}
-
-function quoted(value: unknown): string {
-  return printable(JSON.stringify(value, (name, inner: unknown) => (SECRET_NAME.test(name) ? "***" : inner)) ?? "null");
-}
+const LONGEST_REASONS = 200;
 
 function shortened(text: string): string {
-  if (text.length <= LONGEST_VALUE) return text;
-  const head = [...text.slice(0, LONGEST_VALUE * 2)].slice(0, LONGEST_VALUE).join("");
-  return `${head}…${text.startsWith('"') ? '"' : ""} (${text.length} characters)`;
+  if (text.length <= LONGEST_REASONS) return text;
+  const head = [...text.slice(0, LONGEST_REASONS * 2)].slice(0, LONGEST_REASONS).join("");
+  return `${head}… (${text.length} characters)`;
 }

@@ -6,6 +6,7 @@ import type { CallRecorder } from "../interfaces/call-recorder.js";
 import type { Operation, OperationContext, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
 import { approveOperation } from "./ask-user.js";
+import type { Redact } from "./shown-arguments.js";
 
 /**
  * Rule sets by glob. A function is called before each operation, because the configuration can be loaded late and can
@@ -19,6 +20,8 @@ export interface RunnerOptions {
   readonly serverNames?: (() => readonly string[]) | undefined;
   /** The hint for a call denied by these rules; undefined uses the default. */
   readonly denialHint?: (() => Promise<string | undefined>) | undefined;
+  /** Replaces known secrets in the values that a question shows. */
+  readonly redact?: Redact | undefined;
   readonly log?: CallLog | undefined;
   readonly recorder?: CallRecorder | undefined;
   /** Called with every outcome. */
@@ -118,7 +121,10 @@ async function runRuled(
   }
   const checked = validated(operation, params);
   // Validate before asking the user.
-  if (verdict === "ask") await approveOperation(operation, checked, context);
+  if (verdict === "ask") {
+    const { exchange, signal } = context;
+    await approveOperation(operation, checked, { exchange, signal, redact: options.redact });
+  }
   return await operation.run(checked, context);
 }
 

@@ -29,7 +29,7 @@ describe("policies", () => {
 describe("asking", () => {
   const run = createRunner({ policies: [{ "github.*": "ask" }] });
 
-  it("shows a shortened call without secrets, and runs it on a yes", async () => {
+  it("shows a shortened call, and runs it on a yes", async () => {
     const asked: Elicitation[] = [];
     const channel = createChannel({
       elicit: async (elicitation) => {
@@ -49,8 +49,8 @@ describe("asking", () => {
     const message = asked[0]?.message ?? "";
     expect(message).toContain("Allow github.create_issue to run?");
     expect(message).toContain('"title": "Crash"');
-    expect(message).toContain("5002 characters");
-    expect(message).not.toMatch(/k-123|hunter2/);
+    expect(message).toMatch(/"body": "x+ … x+" \(5,000 characters\)/);
+    expect(message).toContain('"api_key": "k-123", "nested": {"password": "hunter2"}');
     expect(message.length).toBeLessThan(1000);
   });
 
