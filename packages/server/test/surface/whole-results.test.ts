@@ -127,8 +127,7 @@ describe("a call that a program of Codex makes", () => {
   });
 
   it("still gets a handle for what no message can carry", async () => {
-    const params = { bytes: 40_000_000, as: "structured" };
-    expect(structured(await call("query", query("hostile.list", params)))).toMatchObject({
+    expect(structured(await call("query", query("hostile.big", { bytes: 40_000_000 })))).toMatchObject({
       truncated: true,
       hash: expect.any(String),
     });
