@@ -1,6 +1,6 @@
 // The tokenizer of BERT's uncased models, as defined in their tokenizer.json: clean, split off Chinese characters,
 // strip accents, lower-case, split at spaces and punctuation, then take the longest known pieces from the left.
-import { isRecord, TrunklineError } from "@trunkline/core";
+import { isRecord, normalized, TrunklineError } from "@trunkline/core";
 
 /** Turns text into a model's token ids. */
 export interface Tokenizer {
@@ -89,12 +89,12 @@ function* piecesOf(text: string): Generator<string> {
 
 function normalise(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
+  const clean = text
+    .replace(/[\t\n\r]/g, " ")
+    .replace(CONTROL, "")
+    .replace(CHINESE, " $& ");
   return (
-    text
-      .replace(/[\t\n\r]/g, " ")
-      .replace(CONTROL, "")
-      .replace(CHINESE, " $& ")
-      .normalize("NFD")
+    normalized(clean, "NFD")
       .replace(MARK, "")
       // The reference lower-cases character by character; JavaScript treats a sigma at the end of a word differently.
       .replaceAll("Σ", "σ")

@@ -226,7 +226,7 @@ function isStep(name: string, { scope, rules }: Resolving): boolean {
 
 /** Explains why a text that can only be meant as a reference is not one; undefined for other texts. */
 function mistakeIn(text: string, { stepNames, isOwn }: ReferenceRules): string | undefined {
-  if (text.length > LONGEST_REFERENCE) return undefined;
+  if (text.length > LONGEST_NOTED) return undefined;
   const target = text.startsWith(HASH) ? text.slice(HASH.length).trim() : text;
   const root = /\s/.test(target) ? undefined : NAMED.exec(target)?.[1];
   if (root === undefined) return undefined;

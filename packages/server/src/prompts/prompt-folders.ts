@@ -3,7 +3,7 @@
 import { type FSWatcher, type Stats, statSync, watch } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type Logger, messageOf, printable, readRegularFile, systemCodeOf } from "@trunkline/core";
+import { type Logger, messageOf, normalized, printable, readRegularFile, systemCodeOf } from "@trunkline/core";
 import { type ProjectPromptFolder, readProjectPrompts } from "./project-prompts.js";
 import type { OwnPrompt } from "./prompt.js";
 import { MAX_PROMPT_BYTES, promptNameOf, readPromptFile } from "./prompt-file.js";
@@ -216,8 +216,7 @@ export class PromptFolders implements Disposable {
 
 /** Names that look the same are the same to a person. */
 function looks(name: string): string {
-  return name
-    .normalize("NFKC")
+  return normalized(name, "NFKC")
     .toLowerCase()
     .replace(/[\s_-]/g, "");
 }

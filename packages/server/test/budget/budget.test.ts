@@ -76,14 +76,14 @@ describe("counting", () => {
     expect(await tokensWithin("hello", 100)).toBe(5);
   });
 
-  it("is quick on text that the tokenizer cannot split", async () => {
+  it("sees that text which the tokenizer cannot split is over the budget", async () => {
     await tokensWithin("load the tables, which takes a while", 10);
     for (const text of ["a".repeat(200_000), " ".repeat(200_000), "漢".repeat(60_000), "=".repeat(200_000)]) {
       expect(await tokensWithin(text, 1_000), text.slice(0, 1)).toBeUndefined();
     }
   });
 
-  it("undercounts only slightly when counting in pieces", async () => {
+  it("never takes text that is counted in pieces for one token less than it has", async () => {
     for (const text of [
       "a".repeat(3_000),
       "ab".repeat(1_500),
@@ -143,7 +143,7 @@ describe("shrinking", () => {
     }
   });
 
-  it("measures like JSON.stringify, or slightly more", () => {
+  it("measures like JSON.stringify, or at most 60 bytes more", () => {
     for (const value of [rows(20), { a: ['"\n\u0001é漢🙂\ud800'] }, [], {}, "", null, 1.5e-9, { u: undefined }]) {
       const exact = Buffer.byteLength(JSON.stringify(value));
       const measured = jsonBytes(value, 1e9);

@@ -25,7 +25,7 @@ describe("a URI template", () => {
     expect(parseUriTemplate(template).matches(uri)).toBe(matches);
   });
 
-  it("rejects a hostile URI quickly", () => {
+  it("rejects a hostile URI", () => {
     const template = parseUriTemplate(`a://${"{+x}a".repeat(50)}b`);
     expect(template.matches(`a://${"a".repeat(20_000)}`)).toBe(false);
   });

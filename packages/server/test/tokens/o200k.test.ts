@@ -1,6 +1,7 @@
 import ranks from "gpt-tokenizer/bpeRanks/o200k_base";
 import { countTokens as reference } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
+import { growthOf, MAX_GROWTH } from "../../../../test/support/growth.js";
 import { type Random, seededRandom } from "../../../../test/support/seed.js";
 import { countTokens } from "../../src/tokens/o200k.js";
 import { TOKEN_COUNT, TOKEN_TABLE } from "../../src/tokens/o200k-table.generated.js";
@@ -89,8 +90,11 @@ describe("counting o200k_base tokens", () => {
     expect(countTokens("")).toBe(0);
   });
 
-  // In quadratic time, this would take minutes.
-  it("takes linear time for text that it cannot split", () => {
+  it.each(["a", "="])("takes time in proportion to the length of text that it cannot split: %s", async (unit) => {
+    expect(await growthOf((size) => unit.repeat(size), countTokens)).toBeLessThan(MAX_GROWTH);
+  });
+
+  it("counts long text that it cannot split", () => {
     expect(countTokens("a".repeat(400_000))).toBe(50_000);
     expect(countTokens("=".repeat(512_000))).toBeGreaterThan(4_000);
   });

@@ -1,4 +1,5 @@
 // The words that typos are corrected to, and how they are compared. Pure.
+import { normalized } from "@trunkline/core";
 import { type IndexText, identifierWords, MAX_IDENTIFIER_LENGTH } from "../engine/content/text.js";
 import type { IndexEntry } from "../engine/indexing/indexer.js";
 import { asciiWords } from "./ascii-words.js";
@@ -11,7 +12,7 @@ const READ_CHARACTERS = 4 * 1024 * 1024;
 /** Folds a word for comparison: lowercase, without diacritics, as in the keyword index before stemming. */
 export function foldWord(word: string): string {
   if (isAscii(word)) return word.toLowerCase();
-  return word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  return normalized(word, "NFD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
 function isAscii(text: string): boolean {

@@ -1,5 +1,6 @@
 // The tokenizer of the keyword index: words as FTS5 finds them with `porter unicode61 remove_diacritics 2`. The embedded
 // store has FTS5 do it; an engine without FTS5 uses this. Pure.
+import { normalized } from "@trunkline/core";
 import { stem } from "./porter.js";
 
 // biome-ignore lint/suspicious/noMisleadingCharacterClass: a diacritic continues a word, whatever letter it belongs to.
@@ -24,7 +25,7 @@ function termOf(word: string): string {
 
 /** Like FTS5, only of Latin letters. */
 function withoutDiacritics(word: string): string {
-  const apart = word.normalize("NFD").replace(/(\p{Script=Latin})\p{Mn}+/gu, "$1");
+  const apart = normalized(word, "NFD").replace(/(\p{Script=Latin})\p{Mn}+/gu, "$1");
   return apart.normalize("NFC").replaceAll("\u00b5", "\u03bc");
 }
 

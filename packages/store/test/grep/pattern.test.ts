@@ -43,7 +43,7 @@ describe("an error about a pattern", () => {
     expect(error.start).toBe(start);
   });
 
-  it("comes immediately for repetitions that multiply", () => {
+  it("comes before repetitions that multiply are expanded", () => {
     expect(() => compilePattern("((a{1000}){1000}){1000}")).toThrow(/too large/);
     expect(() => compilePattern("(((((){99999}){99999}){99999}){99999}){99999}")).not.toThrow();
   });
