@@ -92,6 +92,7 @@ export {
   aliasesOf,
   type CommandLineHint,
   type JsonSchema,
+  type Narrowing,
   type Parameter,
   type ParameterOptions,
   type ParameterSet,

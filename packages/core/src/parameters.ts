@@ -19,6 +19,8 @@ export interface CommandLineHint {
 }
 
 /** Properties of a parameter beyond its type. */
+export type Narrowing = boolean | "excludes";
+
 export interface ParameterOptions {
   readonly required?: boolean;
   /** Other accepted names, not advertised. */
@@ -26,9 +28,10 @@ export interface ParameterOptions {
   /** Set if the parameter names a local file or folder that is read or written. */
   readonly place?: "read" | "write" | "create";
   /**
-   * Set if the operation reads or changes more without it. A reference that leads to nothing must not leave it out.
+   * Set if the operation reads or changes more without it, by selecting or by excluding. A reference that leads to nothing
+   * must not leave it out, and one that is misspelt must not become a text that excludes nothing.
    */
-  readonly narrows?: boolean;
+  readonly narrows?: Narrowing;
   /** `false`: the command line has no such option. */
   readonly cli?: CommandLineHint | false;
 }

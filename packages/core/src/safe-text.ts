@@ -2,7 +2,7 @@
 // not move the cursor, change colours, start a new line or reverse the writing direction.
 
 /** Also the letters and marks that show nothing: Hangul fillers and the grapheme joiner. */
-const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u3164\uffa0]|\u034f/u;
+const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/u;
 const CONTROLS = new RegExp(CONTROL, "gu");
 const GAPS = /[\s\p{Cc}\p{Cf}\p{Cs}]+/gu;
 

@@ -1,6 +1,6 @@
 // An operation: what a pipeline step refers to. Store operations, the server's own operations and every upstream tool
 // share this interface; the validator, `describe`, the reference page and the command's help are derived from it.
-import type { LargeValue, ToolCallOptions, ToolProgress } from "@trunkline/core";
+import type { LargeValue, Narrowing, ToolCallOptions, ToolProgress } from "@trunkline/core";
 import type { Exchange } from "./exchange.js";
 
 /** Parameters by name, as received or taken from a reference. */
@@ -72,7 +72,7 @@ export interface Operation {
    */
   readonly release?: ((context: Pick<OperationContext, "exchange" | "signal">) => Promise<Operation>) | undefined;
   /** Whether the operation reads or changes more without this parameter, by any of its names. Only for our own. */
-  readonly narrows?: ((parameter: string) => boolean) | undefined;
+  readonly narrows?: ((parameter: string) => Narrowing) | undefined;
   /** Normalizes parameters for `run`. Throws `INVALID_ARGUMENT` with the nearest known name. */
   validate(params: Params): Params;
   /** Rejects with a `TrunklineError`. */

@@ -66,7 +66,7 @@ function saidOf({ name, schema }: Operation, params: Params, redact: Redact): st
   if (shown !== undefined) return `Its arguments: ${shown}`;
   throw new TrunklineError(
     "DENIED",
-    `${name} requires approval each time, but its arguments do not fit the question: their names and the ends of long values are more than ${MOST_SHOWN_CHARS.toLocaleString("en-US")} characters.`,
+    `${name} requires approval each time, but its arguments are too long to show: over ${MOST_SHOWN_CHARS.toLocaleString("en-US")} characters.`,
     { hint: "Call it with fewer arguments, or allow the operation in the policy of your own configuration." },
   );
 }

@@ -43,7 +43,7 @@ export function define<P extends ParameterSet>(definition: Definition<P>): Opera
     ...(undoable === undefined ? {} : { undoable }),
     narrows: (given) => {
       const found = reader().find(given);
-      return found !== undefined && params[found]?.narrows === true;
+      return found === undefined ? false : (params[found]?.narrows ?? false);
     },
     validate: (given) => reader().read(given),
     // `validate` has ensured that the parameters match the definition.

@@ -8,8 +8,8 @@ export type Redact = (text: string) => string;
 
 /** Beyond this a person no longer reads what is allowed. */
 export const MOST_SHOWN_CHARS = 8_000;
-/** A longer text or list is cut in its middle. */
-const LONGEST_VALUE = 200;
+/** A longer text or list is cut in its middle: at the larger length if everything fits then. */
+const LONGEST_VALUES = [1_000, 200];
 const SHOWN_BEGINNING = 120;
 const SHOWN_END = 60;
 /** A secret is recognized only as a whole, so this much is redacted before the ends of a text are cut off. */
@@ -23,9 +23,13 @@ export function shownArguments(
   params: Params,
   { schema, redact }: { readonly schema: unknown; readonly redact: Redact },
 ): string | undefined {
-  const shown = new ShownText(redact);
-  shown.record(inOrder(params, schema));
-  return shown.isTooLong ? undefined : shown.text;
+  const fields = inOrder(params, schema);
+  for (const longestValue of LONGEST_VALUES) {
+    const shown = new ShownText(redact, longestValue);
+    shown.record(fields);
+    if (!shown.isTooLong) return shown.text;
+  }
+  return undefined;
 }
 
 function inOrder(params: Params, schema: unknown): readonly (readonly [string, unknown])[] {
@@ -42,9 +46,11 @@ function inOrder(params: Params, schema: unknown): readonly (readonly [string, u
 class ShownText {
   text = "";
   readonly #redact: Redact;
+  readonly #longestValue: number;
 
-  constructor(redact: Redact) {
+  constructor(redact: Redact, longestValue: number) {
     this.#redact = redact;
+    this.#longestValue = longestValue;
   }
 
   get isTooLong(): boolean {
@@ -83,7 +89,7 @@ class ShownText {
 
   #string(text: string): string {
     const whole = text.length <= REDACTED_CHARS ? this.#redact(text) : undefined;
-    if (whole !== undefined && whole.length <= LONGEST_VALUE) return quoted(whole);
+    if (whole !== undefined && whole.length <= this.#longestValue) return quoted(whole);
     const head = charactersOf((whole ?? this.#redact(text.slice(0, REDACTED_CHARS))).slice(0, SHOWN_BEGINNING * 2));
     const tail = charactersOf((whole ?? this.#redact(text.slice(-REDACTED_CHARS))).slice(-SHOWN_END * 2));
     const cut = `${head.slice(0, SHOWN_BEGINNING).join("")} … ${tail.slice(-SHOWN_END).join("")}`;
@@ -93,7 +99,7 @@ class ShownText {
   /** Cut between items, so that what stands in quotes stays there. */
   #plainList(list: readonly unknown[]): string {
     const shown = (item: unknown) => (typeof item === "string" ? this.#string(item) : scalar(item));
-    const first = taken(list, shown, LONGEST_VALUE);
+    const first = taken(list, shown, this.#longestValue);
     if (first.length === list.length) return `[${first.join(", ")}]`;
     const head = taken(list, shown, SHOWN_BEGINNING);
     const tail = taken(list.slice(head.length).reverse(), shown, SHOWN_END).reverse();

@@ -3,6 +3,7 @@
 import {
   isRecord,
   LargeValue,
+  type Narrowing,
   nearestNames,
   type PathReading,
   parsePath,
@@ -59,7 +60,7 @@ export interface ReferenceRules {
   /** Whether those in this parameter have to; `undefined` is the value as a whole. */
   readonly mustResolve: (parameter: string | undefined) => boolean;
   /** Whether the operation reads or changes more without this parameter: then nothing is no value for it. */
-  readonly narrows: (parameter: string) => boolean;
+  readonly narrows: (parameter: string) => Narrowing;
   /** The names of all steps of the call, also of those that have not run. */
   readonly stepNames: ReadonlySet<string>;
   /** Whether any name is meant as a step's. Other programs have words with a dollar sign of their own. */
@@ -123,16 +124,25 @@ async function resolveParameters(
   for (const [parameter, written] of Object.entries(params)) {
     const resolving = { scope, warnings, parameter, rules: rules.mustResolve(parameter) ? rules : undefined };
     const value = await resolveIn(written, resolving);
-    if (mayRefer(written) && isNothing(value) && rules.narrows(parameter) && scope.isPending !== true) {
-      const what = value === null ? "null" : "empty";
-      throw unresolved(`${shortText(written)} is ${what}, and without ${parameter} the operation would reach more.`, {
-        parameter,
-        hint: `Check that the earlier step found something, or omit ${parameter} to do without it.`,
-      });
-    }
+    if (mayRefer(written)) requireSomething(value, { written, resolving });
     fields.push([parameter, value]);
   }
   return Object.fromEntries(fields);
+}
+
+/** Throws if nothing would be a parameter, or a part of one, without which the operation reads or changes more. */
+function requireSomething(
+  value: unknown,
+  { written, resolving }: { readonly written: unknown; readonly resolving: Resolving },
+): void {
+  const { rules, parameter, scope } = resolving;
+  if (parameter === undefined || rules === undefined || scope.isPending === true) return;
+  if (!isNothing(value) || rules.narrows(parameter) === false) return;
+  const what = value === null ? "null" : "empty";
+  throw unresolved(`${shortText(written)} is ${what}, so ${parameter} would match more than intended.`, {
+    parameter,
+    hint: `Check that the earlier step found something, or omit ${parameter} to do without it.`,
+  });
 }
 
 /** Whether an operation takes a value for an omitted one. */
@@ -147,7 +157,7 @@ function shortText(written: unknown): string {
   return text.length <= LONGEST_NAME ? text : `${text.slice(0, LONGEST_NAME)}…`;
 }
 
-const LITERAL_HINT = "Correct the reference. For a text with a literal dollar sign, start it with $$.";
+const LITERAL_HINT = "Correct the reference. If you mean the text, start it with $$.";
 
 function unresolved(
   message: string,
@@ -212,9 +222,11 @@ async function resolveText(text: string, resolving: Resolving): Promise<unknown>
   const reference = parseReference(text, hasName);
   if (reference !== undefined) return await valueBehind(reference, resolving);
   const { rules, parameter } = resolving;
-  const mistake = rules === undefined ? undefined : mistakeIn(text, rules);
+  const isExcluding = parameter !== undefined && rules?.narrows(parameter) === "excludes";
+  const mistake = rules === undefined ? undefined : mistakeIn(text, { rules, isExcluding });
   if (mistake !== undefined) throw unresolved(mistake, { parameter });
   const note = noteOnText(text, hasName);
+  if (note !== undefined && isExcluding) throw unresolved(note, { parameter });
   if (note !== undefined) resolving.warnings.add(note);
   return await fillIn(text, resolving);
 }
@@ -224,20 +236,50 @@ function isStep(name: string, { scope, rules }: Resolving): boolean {
   return scope.hasName(name) || rules?.stepNames.has(name) === true;
 }
 
+interface Judging {
+  readonly rules: ReferenceRules;
+  /** Whether a text that matches nothing would have the operation read or change more. */
+  readonly isExcluding: boolean;
+}
+
 /** Explains why a text that can only be meant as a reference is not one; undefined for other texts. */
-function mistakeIn(text: string, { stepNames, isOwn }: ReferenceRules): string | undefined {
+function mistakeIn(text: string, judging: Judging): string | undefined {
   if (text.length > LONGEST_NOTED) return undefined;
+  const { stepNames, isOwn } = judging.rules;
   const target = text.startsWith(HASH) ? text.slice(HASH.length).trim() : text;
   const root = /\s/.test(target) ? undefined : NAMED.exec(target)?.[1];
-  if (root === undefined) return undefined;
+  if (root === undefined) return mistakeInside(text, judging);
+  const known = knownMistake(text, root, stepNames);
+  if (known !== undefined) return known;
+  // Without named steps, a word with a dollar sign is more likely a word: `$page.tsx` is a file.
+  const isMeant = judging.isExcluding || (isOwn && stepNames.size > 0);
+  const isReference = text !== target || (isMeant && parsePath(target.slice(root.length + 1)) !== undefined);
+  return isReference ? `${text} looks like a reference, but no step has "as": "${root}".` : undefined;
+}
+
+/** What is wrong with a reference to a step that exists, or to one that is nearly spelled like it. */
+function knownMistake(text: string, root: string, stepNames: ReadonlySet<string>): string | undefined {
   if (root === "steps") return `${text} does not exist: write $steps[0] for the first step.`;
   if (isRoot(root, (name) => stepNames.has(name))) {
     return `${text} does not exist: a path has only .field, [0], [0:3] and [*].`;
   }
   const [nearest] = nearestNames(root, [...stepNames]);
-  if (nearest !== undefined) return `${text} does not exist: no step has "as": "${root}". Did you mean $${nearest}?`;
-  const isReference = text !== target || (isOwn && parsePath(target.slice(root.length + 1)) !== undefined);
-  return isReference ? `${text} does not exist: no step has "as": "${root}".` : undefined;
+  if (nearest === undefined) return undefined;
+  return `${text} does not exist: no step has "as": "${root}". Did you mean $${nearest}?`;
+}
+
+/** Braces around something else than a reference: other programs use them, too, but not with the names of steps. */
+const BRACES = /\{\{\s{0,20}(\$([A-Za-z_][A-Za-z0-9_-]*)[^{}]{0,200})\}\}/g;
+
+function mistakeInside(text: string, { rules, isExcluding }: Judging): string | undefined {
+  const hasName = (name: string) => rules.stepNames.has(name);
+  for (const [, inner = "", root = ""] of text.matchAll(BRACES)) {
+    if (parseReference(inner.trim(), hasName) !== undefined) continue;
+    const mistake = RESERVED_NAMES.has(root) ? undefined : knownMistake(inner.trim(), root, rules.stepNames);
+    if (mistake !== undefined) return mistake;
+    if (isExcluding) return `${inner.trim()} looks like a reference, but no step has "as": "${root}".`;
+  }
+  return undefined;
 }
 
 const SIGN = /\$(?:\{\s*)?([A-Za-z_][A-Za-z0-9_-]*)(?:\.[A-Za-z_][A-Za-z0-9_]*|\[[^\]\s]{1,20}\])*/g;
@@ -281,10 +323,16 @@ async function fillIn(text: string, resolving: Resolving): Promise<unknown> {
   let at = 0;
   for (const { start, end, reference, literal } of found) {
     filled += text.slice(at, start);
-    filled += reference === undefined ? literal : asText(await valueBehind(reference, resolving));
+    filled += reference === undefined ? literal : await textBehind(reference, resolving);
     at = end;
   }
   return filled + text.slice(at);
+}
+
+async function textBehind(reference: Reference, resolving: Resolving): Promise<string> {
+  const value = await valueBehind(reference, resolving);
+  requireSomething(value, { written: reference.text, resolving });
+  return asText(value);
 }
 
 interface Embedded {

@@ -124,9 +124,9 @@ function takesNothing(run: Run): run is Run & { readonly step: { readonly params
 }
 
 function rulesFor({ env, operation, trail }: Run): ReferenceRules {
-  const narrows = (parameter: string) => operation.narrows?.(parameter) === true;
+  const narrows = (parameter: string) => operation.narrows?.(parameter) ?? false;
   return {
-    mustResolve: (parameter) => env.mustResolve || parameter === undefined || narrows(parameter),
+    mustResolve: (parameter) => env.mustResolve || parameter === undefined || narrows(parameter) !== false,
     narrows,
     stepNames: trail.stepNames,
     isOwn: operation.server === undefined,
@@ -141,7 +141,7 @@ function objectOf(params: unknown): Params {
 /** Runs the step for each item, in order and with limited concurrency. A failed item has its error in its place. */
 async function runForEach(run: Run): Promise<StepOutcome> {
   const { operation, step, env, trail } = run;
-  const rules = { ...rulesFor(run), allowsGaps: true, mustResolve: () => true, narrows: () => false };
+  const rules = { ...rulesFor(run), allowsGaps: true, mustResolve: () => true, narrows: () => false as const };
   const { value: items, warnings } = await resolveReferences(step.forEach, scopeOf(env, trail, undefined), rules);
   if (!Array.isArray(items)) {
     const what = typeof step.forEach === "string" ? step.forEach : "for_each";

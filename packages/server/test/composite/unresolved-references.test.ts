@@ -71,12 +71,28 @@ describe("an unresolved reference in execute", () => {
     expect(literal.results.map(({ result }: Answer) => result?.bytes)).toEqual([11, 33, 13]);
   });
 
-  it("to a misspelt step is not sent to a server as text", async () => {
+  it.each([
+    "$fuond.title",
+    "{{$fuond.title}}",
+    "It is {{ $fuond.title }}",
+    "{{$found .title}}",
+    "{{ $found.title | x }}",
+  ])("to a misspelt step is not sent to a server as text: %s", async (content) => {
     const answer = await office.execute([
       { ...issue, as: "found" },
-      { op: "slack.upload", params: { content: "$fuond.title" } },
+      { op: "slack.upload", params: { content } },
     ]);
     expect(answer.results[1].error).toMatchObject({ code: UNRESOLVED, message: expect.stringContaining("found") });
+  });
+
+  it.each<[string, object]>([
+    ["add", { name: "$lang.tsx", content: "$scope.items" }],
+    ["add", { name: "scope.js", content: "x", metadata: { selector: "$refs.input" } }],
+    ["slack.upload", { content: "{{ $item := .Values }} {{ $labels.job }}" }],
+  ])("is not found in the words of other programs: %s %j", async (op, params) => {
+    const answer = await office.execute([...(op === "add" ? [] : [issue]), { op, params }]);
+    expect(answer.failed ?? 0).toBe(0);
+    if ("name" in params) await office.execute([{ op: "delete", params: { names: [params.name] } }]);
   });
 
   it("does not delete from every collection", async () => {
@@ -86,6 +102,29 @@ describe("an unresolved reference in execute", () => {
       expect(await livePaths()).toEqual(expect.arrayContaining(["one/a.md", "two/b.md"]));
     }
   });
+
+  it.each(["{{$empty.title}}**", "one/{{$empty.title}}", "{{$empty.none}}*"])(
+    "does not widen a pattern in which it is only a part: %s",
+    async (pattern) => {
+      const answer = await office.execute([
+        { op: "github.create_issue", params: { title: "" }, as: "empty" },
+        { op: "delete", params: { pattern } },
+      ]);
+      expect(answer.results[1].error).toMatchObject({ code: UNRESOLVED });
+      expect(await livePaths()).toEqual(expect.arrayContaining(["one/a.md", "two/b.md"]));
+    },
+  );
+
+  it.each(["$nope.x", "{{$nope.x}}", "two/{{$nope.x}}", "$w.gone ", "two/$w.title", "${w.title}"])(
+    "does not exclude nothing: %s",
+    async (exclude) => {
+      for (const params of [{ exclude_patterns: [exclude] }, { exclude }]) {
+        const to = "restored";
+        const answer = await office.execute([issue, { op: "restore", params: { collection: "two", to, ...params } }]);
+        expect(answer.results[1].error).toMatchObject({ code: UNRESOLVED });
+      }
+    },
+  );
 
   it("is not skipped with continueOnError, and neither is a step that refers to the failed one", async () => {
     const answer = await office.execute({
@@ -245,13 +284,22 @@ describe("an unresolved reference in query", () => {
   });
 });
 
+it.each<[string, object]>([
+  ["get", { name: "$page.tsx" }],
+  ["list", { pattern: "$scope.items" }],
+  ["list", { tags: ["$env.prod"] }],
+])("a text with a dollar sign is a text if no step has a name: %s %j", async (op, params) => {
+  const answer = await office.query([{ op, params }]);
+  expect(JSON.stringify(answer)).not.toContain(UNRESOLVED);
+});
+
 describe("the table of operations", () => {
   it("marks every parameter that selects documents or parts of them", async () => {
     await using bench = await openBench({});
     await bench.registry.load();
     const marked = bench.registry.builtin.flatMap((operation) =>
       Object.keys((operation.schema.properties as object | undefined) ?? {})
-        .filter((name) => operation.narrows?.(name) === true)
+        .filter((name) => operation.narrows?.(name) !== false)
         .map((name) => `${operation.name}.${name}`),
     );
     for (const operation of bench.registry.builtin) {

@@ -254,7 +254,7 @@ export const OPERATIONS = {
         narrows: true,
         cli: includes,
       }),
-      exclude: texts("Skip paths that match one of these globs.", { narrows: true, cli: excludes }),
+      exclude: texts("Skip paths that match one of these globs.", { narrows: "excludes", cli: excludes }),
       cursor,
       ...filters,
     },
@@ -467,7 +467,7 @@ export const OPERATIONS = {
         cli: { about: "only the files in the folder itself" },
       }),
       include: texts("Only files that match one of these globs.", { narrows: true, cli: includes }),
-      exclude: texts("Skip files that match one of these globs.", { narrows: true, cli: excludes }),
+      exclude: texts("Skip files that match one of these globs.", { narrows: "excludes", cli: excludes }),
       skip_generated: flag(
         "Without a .gitignore, skip node_modules, build output, hidden folders and files over 10 MB.",
         {
@@ -583,7 +583,7 @@ export const OPERATIONS = {
       }),
       exclude_patterns: texts("Skip paths that match one of these globs.", {
         aliases: ["exclude"],
-        narrows: true,
+        narrows: "excludes",
         cli: { flags: "--exclude", ...excludes },
       }),
     },
@@ -665,7 +665,7 @@ export const OPERATIONS = {
         aliases: ["path", "folder", "directory", "files"],
         cli: { argument: "<path...>" },
       }),
-      exclude: texts("Skip files that match one of these globs.", { narrows: true, cli: excludes }),
+      exclude: texts("Skip files that match one of these globs.", { narrows: "excludes", cli: excludes }),
       collection: text("The collection to add to.", { default: "default", cli: { value: "name" } }),
     },
     example: { paths: ["src"] },
