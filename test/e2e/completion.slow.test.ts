@@ -54,8 +54,6 @@ const SHELLS = {
 } as const;
 type ShellName = keyof typeof SHELLS;
 
-const INTERRUPT = "\u0003";
-
 /** The suffix of a test's name: what is missing for this shell. */
 const lacking = (shell: ShellName): string =>
   needs(shell, process.platform !== "win32" && isInstalled(shell)) ||
@@ -81,12 +79,37 @@ class ShellPlace extends Place {
    * Types a line, Tab and Enter at a terminal, and returns the program's arguments; none if the line was not complete.
    */
   async type(shell: "bash" | "zsh", lines: readonly string[]): Promise<string[][]> {
+    const given: string[][] = [];
+    while (given.length < lines.length) await this.#typeUntilOpen(shell, lines, given);
+    return given;
+  }
+
+  /** Stops after a line whose quote is still open: an interrupt can come before the shell reads, and is lost then. */
+  async #typeUntilOpen(shell: "bash" | "zsh", lines: readonly string[], given: string[][]): Promise<void> {
+    const child = this.#startShell(shell);
+    const ended = outcomeOf(child);
+    child.stdout.setMaxListeners(0);
+    await seen(child.stdout, /ready> /);
+    for (const line of lines.slice(given.length)) {
+      const shown = seen(child.stdout, /given\r?\n|more> /);
+      child.stdin.write(`trunkline ${line}\t\r`);
+      const [what] = await shown;
+      const isOpen = !what.startsWith("given");
+      given.push(isOpen ? [] : readFileSync(this.#ran, "utf8").trimEnd().split("\n"));
+      if (isOpen) break;
+    }
+    child.kill("SIGKILL");
+    child.stdin.destroy();
+    await ended;
+  }
+
+  #startShell(shell: "bash" | "zsh") {
     const { args, rc } = SHELLS[shell];
     const zdotdir = join(this.base, "zsh");
     mkdirSync(zdotdir, { recursive: true });
     writeFileSync(join(zdotdir, ".zshrc"), rc);
     writeFileSync(join(this.cwd, "rc"), rc);
-    const child = spawn("script", ["-qec", `stty cols 200; exec ${shell} ${args.join(" ")}`, "/dev/null"], {
+    return spawn("script", ["-qec", `stty cols 200; exec ${shell} ${args.join(" ")}`, "/dev/null"], {
       cwd: this.cwd,
       env: {
         ...{ PATH: this.path, HOME: this.home, ZDOTDIR: zdotdir, TERM: "dumb", SHELL: "/bin/sh" },
@@ -94,23 +117,6 @@ class ShellPlace extends Place {
       },
       stdio: ["pipe", "pipe", "pipe"],
     });
-    const ended = outcomeOf(child);
-    child.stdout.setMaxListeners(0);
-    const given: string[][] = [];
-    await seen(child.stdout, /ready> /);
-    for (const line of lines) {
-      const shown = seen(child.stdout, /given\r?\n|more> /);
-      child.stdin.write(`trunkline ${line}\t\r`);
-      const [what] = await shown;
-      given.push(what.startsWith("given") ? readFileSync(this.#ran, "utf8").trimEnd().split("\n") : []);
-      if (what.startsWith("given")) continue;
-      const again = seen(child.stdout, /ready> /);
-      child.stdin.write(INTERRUPT);
-      await again;
-    }
-    child.stdin.end("exit\r");
-    await ended;
-    return given;
   }
 }
 

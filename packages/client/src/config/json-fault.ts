@@ -1,5 +1,5 @@
 import { type ParseError, type ParseErrorCode, parse, printParseErrorCode } from "jsonc-parser";
-import { TOO_DEEP, tooDeepAt } from "./nesting.js";
+import { TOO_DEEP, tooDeepAt } from "./nesting-limit.js";
 import { locator, type Position } from "./tree.js";
 
 export interface TextFault extends Position {

@@ -1,6 +1,6 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { wordsOf } from "./json-fault.js";
-import { TOO_DEEP, tooDeepAt } from "./nesting.js";
+import { TOO_DEEP, tooDeepAt } from "./nesting-limit.js";
 import { type ConfigNode, locator, type Member, type ParseOutcome, type ParseRemark, type Position } from "./tree.js";
 
 /** Parses JSON with comments and trailing commas. A bad escape such as `"\${TOKEN}"` is accepted as text. */

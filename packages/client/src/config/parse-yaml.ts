@@ -12,7 +12,7 @@ import {
   parseDocument,
   visit,
 } from "yaml";
-import { MAX_LEVELS, TOO_DEEP } from "./nesting.js";
+import { MAX_LEVELS, TOO_DEEP } from "./nesting-limit.js";
 import { type ConfigNode, locator, type Member, type ParseOutcome, type ParseRemark, type Position } from "./tree.js";
 
 /** More values than any configuration has. Without a limit, a few aliases of aliases would fill the memory. */

@@ -3,7 +3,7 @@ import { isRecord, messageOf, TrunklineError } from "@trunkline/core";
 import { parse } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { jsonFault, type TextFault } from "./json-fault.js";
-import { isTooDeep, TOO_DEEP } from "./nesting.js";
+import { isTooDeep, TOO_DEEP } from "./nesting-limit.js";
 
 /**
  * Returns the content as an object; an empty file is an empty object. JSON may have comments and trailing commas, as
