@@ -73,6 +73,16 @@ describe.runIf(process.platform === "linux")("a permission rule", () => {
     expect(moved(place)).toEqual([]);
   });
 
+  it.each([
+    ...["__write$", "files__.*", "files__write.*", "__write(_file)?$", "write.*", "Bash|__write$"],
+    ...["(Bash|Write|.*__write)", "(Xx)?files.*"],
+  ])("of a hook on %s is not taken for one on other tools, because the program does not anchor it", async (matcher) => {
+    using place = new Place();
+    withRule(place, { hooks: { PreToolUse: [{ matcher, hooks: [] }] } });
+    await place.run(["setup", "--yes"]);
+    expect(moved(place)).toEqual([]);
+  });
+
   it("of a project is not run as a regular expression", async () => {
     const matcher = "^mcp__(((\\w*)*)*)*!$";
     const hooks = { PreToolUse: [{ matcher, hooks: [] }] };

@@ -56,7 +56,7 @@ function managedFolders({
 function* readSettings(root: Readonly<Record<string, unknown>>): Generator<WrittenRule> {
   for (const kind of ["deny", "ask", "allow"] as const)
     for (const text of textsOf(valueAt(root, ["permissions", kind]))) yield permissionRule(kind, text);
-  yield* hookRules(root.hooks, "hooks", prefixesOf);
+  yield* hookRules(root.hooks, "hooks", { prefixesOf });
   yield* switchedOff(root, "disabledMcpjsonServers");
   yield* switchedOff(root, "disabledMcpServers");
   const { allowedMcpServers: allowed, deniedMcpServers: denied } = root;

@@ -34,11 +34,11 @@ function* readConfig(root: Readonly<Record<string, unknown>>): Generator<Written
   yield* entryRules(root, { at: ["mcp_servers"], carried: CARRIED, rest: approvals });
   for (const profile of Object.keys(fieldsOf(root.profiles)))
     yield* entryRules(root, { at: ["profiles", profile, "mcp_servers"], rest: approvals });
-  yield* hookRules(root.hooks, "hooks", prefixesOf);
+  yield* hookRules(root.hooks, "hooks", { prefixesOf });
 }
 
 function* readHooks(root: Readonly<Record<string, unknown>>): Generator<WrittenRule> {
-  yield* hookRules(root.hooks, "hooks", prefixesOf);
+  yield* hookRules(root.hooks, "hooks", { prefixesOf });
 }
 
 function* approvals(entry: Readonly<Record<string, unknown>>) {

@@ -64,7 +64,7 @@ function* readSettings(root: Readonly<Record<string, unknown>>): Generator<Writt
   }
   for (const path of [["tools", "exclude"], ["excludeTools"]])
     for (const text of textsOf(valueAt(root, path))) yield toolRule({ setting: path.join("."), kind: "deny", text });
-  yield* hookRules(root.hooks, "hooks", prefixesOf);
+  yield* hookRules(root.hooks, "hooks", { prefixesOf, syntax: "expression" });
 }
 
 /** The servers that `gemini mcp disable` has switched off. */

@@ -44,11 +44,22 @@ export function offRule(setting: string, text: string, isOff: (server: RuleServe
   };
 }
 
+/** The name that Trunkline has as a server of the program. */
+const TRUNKLINE = "trunkline";
+
+/** How a program compares hooks with names of tools. */
+interface HookRulesOptions {
+  /** What the names of a server's tools begin with. */
+  readonly prefixesOf: (server: string) => string[];
+  /** Default: a matcher of letters and digits is a list of names. */
+  readonly syntax?: "names" | "expression";
+}
+
 /** Hooks around calls, whose matchers are patterns over names of tools. */
 export function* hookRules(
   hooks: unknown,
   setting: string,
-  prefixes: (server: string) => string[],
+  { prefixesOf, syntax = "names" }: HookRulesOptions,
 ): Generator<WrittenRule> {
   for (const [event, groups] of Object.entries(fieldsOf(hooks))) {
     // The matchers of the other events are about something else.
@@ -62,8 +73,11 @@ export function* hookRules(
         kind: "hook",
         text: shownRule(matcher || "*"),
         covers: ({ name }) => {
-          if (matchesAll(matcher)) return { tool: "*", effect: "holds" };
-          const matches = couldMatch(matcher, isNamed ? [name] : prefixes(name));
+          if (matchesAll(matcher, isNamed ? undefined : prefixesOf(TRUNKLINE), syntax))
+            return { tool: "*", effect: "holds" };
+          const matches = isNamed
+            ? couldMatch(matcher, [name], "server")
+            : couldMatch(matcher, prefixesOf(name), syntax);
           return matches ? { tool: "*", effect: "stops" } : undefined;
         },
       };

@@ -102,8 +102,70 @@ describe("a pattern", () => {
     ["Edit|Write.*|Notebook\\w+", false],
     ["Bash", false],
     ["read", false],
+    // Regular expressions are not anchored.
+    ["__write$", true],
+    ["files__.*", true],
+    ["files__write.*", true],
+    ["__write(_file)?$", true],
+    ["write.*", true],
+    ["Bash|__write$", true],
+    ["(Bash|Write|.*__write)", true],
+    ["^(Bash|.*__write)$", true],
+    ["(Xx)?files.*", true],
+    ["mcp__(git__.*|files__x$)", true],
+    ["Bash(?=x)|Edit.*__write", true],
+    ["my-write", true],
+    ["Task.*__x", true],
+    ["^mcp__git__.*|^Bash$", false],
+    ["^(mcp__git__read|Bash)$", false],
+    ["^write$", false],
+    ["^write.*", false],
+    ["Bash, Edit", false],
+    ["Web(Fetch|Search).*", false],
+    ["Write$|Web\\w+", false],
   ])("of a hook, %s, could match a tool of files: %s", (matcher, does) => {
     expect(couldMatch(matcher, ["mcp__files__"])).toBe(does);
+  });
+
+  it("of a hook that could be part of the server's name is not taken for a program's own tool", () => {
+    expect(couldMatch("Web.*", ["mcp__myWeb__"])).toBe(true);
+    expect(couldMatch("mcp__git__.*", ["mcp__my-mcp__git__"])).toBe(true);
+  });
+
+  it.each([
+    ["write", true],
+    ["write_file|replace", true],
+    ["run_shell_command|", true],
+    ["run_shell_command|^write_file$", false],
+    ["files_write", true],
+    ["mcp_git_read", false],
+  ])("of a Gemini CLI hook, %s, is never a list of names, and could match a tool of files: %s", (matcher, does) => {
+    expect(couldMatch(matcher, ["mcp_files_", "files__"], "expression")).toBe(does);
+  });
+
+  it.each([
+    ["mcp__.*", true],
+    ["mcp__files__.*|mcp__trunkline__.*", true],
+    ["(mcp__files__|mcp__trunkline__).*", true],
+    ["^(?!Bash).*", true],
+    ["^(?!Bash|Edit$).+$", true],
+    ["^mcp__.*$", true],
+    ["Bash|mcp__.+", true],
+    ["__.*", true],
+    ["mcp__", false],
+    ["mcp__trunkline", false],
+    ["mcp__.*__write", false],
+    ["mcp__trunkline__execute.*", false],
+    ["^(?!mcp__trunkline).*", false],
+    ["^(?!m).*", false],
+    ["^(?!.*trunkline).*", false],
+    ["^__.*", false],
+    ["mcp__$|^mcp__trunkline__$", false],
+    ["mcp__files.*", false],
+    ["(mcp__.*)?x", false],
+    ["(?!Bash).*x", false],
+  ])("of a hook, %s, matches whatever Trunkline calls a tool: %s", (matcher, does) => {
+    expect(matchesAll(matcher, ["mcp__trunkline__"])).toBe(does);
   });
 
   it.each(["", "*", ".*", "^.*$", ".+", "(.*)"])("%j matches every tool", (matcher) => {
