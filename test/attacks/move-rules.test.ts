@@ -33,6 +33,51 @@ describe.runIf(process.platform === "linux")("a permission rule", () => {
     expect(stdout).toContain('it starts the same program as "files"');
   });
 
+  it.each([
+    [
+      { command: "npx", args: ["-y", "@x/fs", "/data"] },
+      { command: "npx", args: ["--yes", "@x/fs", "/data"] },
+    ],
+    [
+      { command: "npx", args: ["-y", "@x/fs", "/data"] },
+      { command: "npx", args: ["@x/fs@latest", "/data"] },
+    ],
+    [
+      { command: "npx", args: ["-y", "@x/fs"] },
+      { command: "C:\\nodejs\\npx.cmd", args: ["-y", "@x/fs"] },
+    ],
+    [
+      { command: "npx.exe", args: ["-y", "@x/fs"] },
+      { command: "/usr/local/bin/npx", args: ["-y", "@x/fs"] },
+    ],
+    [
+      { command: "npx", args: ["-y", "@x/fs"] },
+      { command: "cmd", args: ["/c", "npx", "-y", "@x/fs"] },
+    ],
+    [{ url: "https://mcp.example.com/mcp" }, { url: "https://MCP.example.com:443/mcp/" }],
+    [{ url: "https://mcp.example.com" }, { url: "HTTPS://mcp.example.com/" }],
+  ])("keeps the same server from coming through another program in another spelling: %j, %j", async (known, other) => {
+    using place = new Place();
+    writeHome(place, ".claude.json", JSON.stringify({ mcpServers: { files: known } }));
+    writeHome(place, ".claude/settings.json", JSON.stringify({ permissions: { deny: ["mcp__files__write"] } }));
+    writeHome(place, ".cursor/mcp.json", JSON.stringify({ mcpServers: { fs: other, git: { command: "git-mcp" } } }));
+    await place.run(["setup", "--yes"]);
+    expect(moved(place)).toEqual(["git"]);
+  });
+
+  it("keeps no other program's server because of a similar command", async () => {
+    using place = new Place();
+    withRule(place);
+    const other = {
+      docs: { command: "files-mcp", args: ["/srv/docs"] },
+      web: { command: "npx", args: ["-y", "files-mcp", "/srv"] },
+      remote: { url: "https://mcp.example.com/Files" },
+    };
+    writeHome(place, ".cursor/mcp.json", JSON.stringify({ mcpServers: other }));
+    await place.run(["setup", "--yes"]);
+    expect(moved(place).sort()).toEqual(["docs", "remote", "web"]);
+  });
+
   it("keeps it out of Trunkline if only the other program's servers are moved", async () => {
     using place = new Place();
     withRule(place);

@@ -1,6 +1,6 @@
 // Compares servers that come to Trunkline with the permission rules of the programs that can call them there. Such a
 // rule names a server's tools as the program does, and Trunkline's tools have other names: it would no longer apply.
-import { join } from "node:path";
+import { join, win32 } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
   type FoundImport,
@@ -153,8 +153,33 @@ function rulesOn(server: Known, rules: ProgramRules, everywhere: readonly FoundI
 
 /** Whether they run the same, even if with other variables: a rule about one is meant for what it can do. */
 function isSameProgram({ entry: a }: Known, { entry: b }: Known): boolean {
-  if (a.url !== undefined || b.url !== undefined) return a.url === b.url;
-  return a.command !== undefined && a.command === b.command && isDeepStrictEqual(a.args ?? [], b.args ?? []);
+  if (a.command === undefined && a.url === undefined) return false;
+  return isDeepStrictEqual(programOf(a), programOf(b));
+}
+
+/** What an entry runs or connects to, the same for several ways to write it. */
+function programOf({ command = "", args = [], url }: Known["entry"]): readonly string[] {
+  if (url !== undefined) return [addressOf(url)];
+  const name = win32
+    .basename(command)
+    .toLowerCase()
+    .replace(/\.(?:exe|cmd|bat|ps1)$/, "");
+  const [first, inner, ...rest] = args;
+  if (name === "cmd" && first?.toLowerCase() === "/c" && inner !== undefined)
+    return programOf({ command: inner, args: rest });
+  const start = args.findIndex((arg) => !arg.startsWith("-"));
+  const isAnswer = (arg: string, index: number) =>
+    name === "npx" && (start === -1 || index < start) && /^(?:-y|--yes)$/.test(arg);
+  // The version that a package without one has anyway.
+  return [name, ...args.filter((arg, index) => !isAnswer(arg, index)).map((arg) => arg.replace(/(.)@latest$/, "$1"))];
+}
+
+function addressOf(text: string): string {
+  if (!URL.canParse(text)) return text.replace(/\/$/, "");
+  const url = new URL(text);
+  url.hash = "";
+  url.pathname = url.pathname.replace(/\/$/, "");
+  return url.href;
 }
 
 /** Whether the rule still has its effect if a program calls this server through Trunkline. */
