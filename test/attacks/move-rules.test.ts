@@ -128,6 +128,15 @@ describe.runIf(process.platform === "linux")("a permission rule", () => {
     expect(moved(place)).toEqual([]);
   });
 
+  it("in the front matter of an agent keeps its server", async () => {
+    using place = new Place();
+    withRule(place, {});
+    writeHome(place, ".claude/agents/a.md", "---\nname: a\ndisallowedTools: mcp__files__write\n---\nText.\n");
+    const { stdout } = await place.run(["setup", "--yes"]);
+    expect(moved(place)).toEqual([]);
+    expect(stdout).toContain("~/.claude/agents/a.md");
+  });
+
   it("of a project is not run as a regular expression", async () => {
     const matcher = "^mcp__(((\\w*)*)*)*!$";
     const hooks = { PreToolUse: [{ matcher, hooks: [] }] };

@@ -234,7 +234,7 @@ async function addInputs(
   return document.set(text, ["inputs"], [...items.map(plainValue), ...missing]);
 }
 
-function plainValue(node: ConfigNode): unknown {
+export function plainValue(node: ConfigNode): unknown {
   if (node.kind === "scalar") return node.value;
   if (node.kind === "list") return node.items.map(plainValue);
   return Object.fromEntries(node.members.map(({ key, value }) => [key, plainValue(value)]));

@@ -1,8 +1,8 @@
-// Claude Code: permissions and hooks in its settings files, and the servers that are switched off.
+// Claude Code: permissions and hooks in its settings files, what its agents can use, and the servers that are switched off.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord, matchesGlob } from "@trunkline/core";
 import { joinOn } from "../import/programs.js";
-import type { RuleFile, RulePlace, RuleReader, RuleServer, WrittenRule } from "./rule-types.js";
+import type { RuleFile, RuleFolder, RulePlace, RuleReader, RuleServer, WrittenRule } from "./rule-types.js";
 import { entryRules, fieldsOf, hookRules, offRule, onlyRule, shownRule, textsOf, valueAt } from "./shared-readers.js";
 import { namesInTools, toolGlob } from "./tool-patterns.js";
 
@@ -35,11 +35,21 @@ export const claudeCodeRules: RuleReader = {
       }),
     ];
   },
-  folders: (place) =>
-    managedFolders(place).map((managed) => {
-      const folder = joinOn(place.platform, managed, "managed-settings.d");
-      return { folder, format: "json", read: readSettings };
-    }),
+  folders: (place) => {
+    const { platform, userHome, env, folders } = place;
+    const managed = managedFolders(place);
+    const own = env.CLAUDE_CONFIG_DIR || joinOn(platform, userHome, ".claude");
+    const withAgents = [own, ...[...folders, ...managed].map((folder) => joinOn(platform, folder, ".claude"))];
+    return [
+      ...managed.map((folder): RuleFolder => {
+        return { folder: joinOn(platform, folder, "managed-settings.d"), format: "json", read: readSettings };
+      }),
+      ...withAgents.map((folder): RuleFolder => {
+        const agents = { folder: joinOn(platform, folder, "agents"), isDeep: true };
+        return { ...agents, format: "markdown", read: readAgent, mentions: isInText };
+      }),
+    ];
+  },
 };
 
 /** Where administrators put its settings. */
@@ -69,22 +79,50 @@ function* readSettings(root: Readonly<Record<string, unknown>>): Generator<Writt
     yield offRule("deniedMcpServers", Object.keys(fieldsOf(item)).join(", "), (server) => isMeant(item, server, []));
 }
 
-function permissionRule(kind: "deny" | "ask" | "allow", text: string): WrittenRule {
-  // What is in parentheses is about arguments.
-  const [pattern = ""] = text.trim().split("(", 1);
+function permissionRule(kind: "deny" | "ask" | "allow", text: string, setting = `permissions.${kind}`): WrittenRule {
   return {
-    setting: `permissions.${kind}`,
+    setting,
     kind,
     text: shownRule(text),
     covers: ({ name }) => {
-      if (pattern === "*") return { tool: "*", effect: "holds" };
-      for (const prefix of prefixesOf(name)) {
-        const tool = pattern === prefix.slice(0, -2) ? "*" : toolGlob(pattern, prefix);
-        if (tool !== undefined) return { tool, effect: "stops" };
-      }
-      return undefined;
+      if (text.trim() === "*") return { tool: "*", effect: "holds" };
+      const tool = toolOf(text, name);
+      return tool === undefined ? undefined : { tool, effect: "stops" };
     },
   };
+}
+
+/** The tools of the server that a permission is about, as a glob. */
+function toolOf(text: string, server: string): string | undefined {
+  // What is in parentheses is about arguments.
+  const [pattern = ""] = text.trim().split("(", 1);
+  for (const prefix of prefixesOf(server)) {
+    const tool = pattern === prefix.slice(0, -2) ? "*" : toolGlob(pattern, prefix);
+    if (tool !== undefined) return tool;
+  }
+  return undefined;
+}
+
+/** The front matter of an agent. Without `tools` it can use all of them. */
+function* readAgent({ tools, disallowedTools, hooks }: Readonly<Record<string, unknown>>): Generator<WrittenRule> {
+  const listed = (value: unknown) => textsOf(value).flatMap((text) => text.split(","));
+  for (const text of listed(disallowedTools)) yield permissionRule("deny", text.trim(), "disallowedTools");
+  const used = listed(tools);
+  yield {
+    ...{ setting: "tools", kind: "only", text: shownRule(used.join(",")) },
+    covers: ({ name }) => {
+      const own = used.flatMap((text) => toolOf(text, name) ?? []);
+      // It is about some of the server's tools, or leaves them out and has Trunkline's.
+      const isLimit = own.length > 0 || used.some((text) => toolOf(text, "trunkline") !== undefined);
+      return isLimit && !own.includes("*") ? { tool: "*", effect: "stops" } : undefined;
+    },
+  };
+  yield* hookRules(hooks, "hooks", { prefixesOf });
+}
+
+/** Whether a word of the text could be a name or pattern for the server's tools. */
+function isInText(text: string, server: string): boolean {
+  return text.split(/[\s,"'()[\]|]+/).some((word) => word.startsWith("mcp_") && toolOf(word, server) !== undefined);
 }
 
 function* switchedOff(root: unknown, setting: string, at: readonly string[] = []): Generator<WrittenRule> {

@@ -26,6 +26,11 @@ export const codexRules: RuleReader = {
         : []),
     ]);
   },
+  // Profiles.
+  folders: ({ platform, userHome, env }) => {
+    const folder = env.CODEX_HOME || joinOn(platform, userHome, ".codex");
+    return [{ folder, ending: ".config.toml", format: "toml", read: readProfile }];
+  },
 };
 
 const CARRIED = ["enabled_tools", "disabled_tools"];
@@ -34,6 +39,12 @@ function* readConfig(root: Readonly<Record<string, unknown>>): Generator<Written
   yield* entryRules(root, { at: ["mcp_servers"], carried: CARRIED, rest: approvals });
   for (const profile of Object.keys(fieldsOf(root.profiles)))
     yield* entryRules(root, { at: ["profiles", profile, "mcp_servers"], rest: approvals });
+  yield* hookRules(root.hooks, "hooks", { prefixesOf });
+}
+
+/** Our copy of an entry has no lists of a profile. */
+function* readProfile(root: Readonly<Record<string, unknown>>): Generator<WrittenRule> {
+  yield* entryRules(root, { at: ["mcp_servers"], rest: approvals });
   yield* hookRules(root.hooks, "hooks", { prefixesOf });
 }
 

@@ -4,7 +4,7 @@ import type { ProgramId } from "@trunkline/core";
 import { importSource } from "../import/find-imports.js";
 import { joinOn } from "../import/programs.js";
 import type { RuleFile, RuleReader, WrittenRule } from "./rule-types.js";
-import { entryRules, fieldsOf, shownRule, textsOf, valueAt } from "./shared-readers.js";
+import { entryRules, fieldsOf, hookRules, shownRule, textsOf, valueAt } from "./shared-readers.js";
 import { toolGlob } from "./tool-patterns.js";
 
 /** Reads only the fields of entries, in the files that `import` reads. */
@@ -30,7 +30,7 @@ const cursorEntries = entriesOnly("cursor", [["mcpServers"]]);
 
 export const cursorRules: RuleReader = {
   files: (place) => {
-    const { platform, userHome, env, folders } = place;
+    const { platform, userHome, env, folders, systemFolder } = place;
     const paths = [
       joinOn(platform, userHome, ".cursor", "cli-config.json"),
       ...(env.XDG_CONFIG_HOME ? [joinOn(platform, env.XDG_CONFIG_HOME, "cursor", "cli-config.json")] : []),
@@ -39,6 +39,13 @@ export const cursorRules: RuleReader = {
     return [
       ...cursorEntries.files(place),
       ...paths.map((path): RuleFile => ({ path, format: "json", read: readCursorPermissions })),
+      ...[userHome, ...folders].map((folder): RuleFile => {
+        return { path: joinOn(platform, folder, ".cursor", "hooks.json"), format: "json", read: readCursorHooks };
+      }),
+      {
+        path: joinOn(platform, systemFolder, platform === "linux" ? "cursor" : "Cursor", "hooks.json"),
+        ...{ format: "json", read: readCursorHooks },
+      },
     ];
   },
 };
@@ -55,6 +62,14 @@ function* readCursorPermissions(root: Readonly<Record<string, unknown>>): Genera
           toolGlob(`${server.trim()}:`, `${name}:`) === undefined ? undefined : { tool, effect: "stops" },
       };
     }
+  }
+}
+
+/** A call is `MCP:<tool>` to its hooks, without the server, and only `<tool>` in the events for such calls. */
+function* readCursorHooks(root: Readonly<Record<string, unknown>>): Generator<WrittenRule> {
+  for (const [event, groups] of Object.entries(fieldsOf(root.hooks))) {
+    const prefixesOf = () => [event.includes("MCP") ? "" : "MCP:"];
+    yield* hookRules({ [event]: groups }, "hooks", { prefixesOf, syntax: "expression" });
   }
 }
 

@@ -1,17 +1,37 @@
 // Finds the permission rules that programs have for their servers. Starts nothing and writes nothing.
+import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { fileReason, isAbsent, isTrunklineError, PROGRAM_IDS, type ProgramId, TrunklineError } from "@trunkline/core";
+import {
+  fileReason,
+  isAbsent,
+  isRecord,
+  isTrunklineError,
+  PROGRAM_IDS,
+  type ProgramId,
+  TrunklineError,
+} from "@trunkline/core";
 import { foldersUpward } from "../config-files.js";
+import { plainValue } from "../edit.js";
 import { importSource, readProgramText } from "../import/find-imports.js";
 import type { ImportPlace } from "../import/imported-server.js";
+import { parseConfigText } from "../parse-file.js";
 import { parseProgramText } from "../program-text.js";
 import { claudeCodeRules } from "./claude-code-rules.js";
 import { codexRules } from "./codex-rules.js";
 import { cursorRules, entriesOnly, zedRules } from "./editor-rules.js";
 import { geminiRules } from "./gemini-rules.js";
 import { opencodeRules } from "./opencode-rules.js";
-import type { PermissionRule, ProgramRules, RuleFile, RulePlace, RuleReader, WrittenRule } from "./rule-types.js";
+import type {
+  PermissionRule,
+  ProgramRules,
+  RuleFile,
+  RuleFolder,
+  RulePlace,
+  RulePlaces,
+  RuleReader,
+  WrittenRule,
+} from "./rule-types.js";
 import { fieldsOf } from "./shared-readers.js";
 
 const MCP_SERVERS = [["mcpServers"]];
@@ -60,25 +80,31 @@ async function rulesOf(
   agent: ProgramId,
   place: RulePlace & { signal?: AbortSignal | undefined },
 ): Promise<ProgramRules> {
-  const { files, folders } = READERS[agent];
+  const reader = READERS[agent];
   const problems: TrunklineError[] = [];
   const written: (WrittenRule & { file: string })[] = [];
-  const readFile = async ({ path, format, read }: RuleFile): Promise<void> => {
-    const text = await readProgramText(path, place.signal);
+  const seen = new Set<string>();
+  const readFile = async (file: RuleFile): Promise<void> => {
+    const { path, read, more } = file;
+    const text = file.text ?? (await readProgramText(path, place.signal));
     if (text === undefined) return;
-    for (const rule of read(parseProgramText(text, format, path))) written.push({ ...rule, file: path });
+    const root =
+      file.format === "markdown" ? await frontMatterOf(text, file) : parseProgramText(text, file.format, path);
+    const rules = isRecord(root) ? read(root) : [unreadableRule(root, file)];
+    for (const rule of rules) written.push({ ...rule, file: path });
+    if (isRecord(root) && more !== undefined) await readPlaces(more(root, path));
   };
-  const listed = async (): Promise<RuleFile[]> => {
-    const lists = (folders?.(place) ?? []).map(async ({ folder, ...rest }) => {
-      const names = await attempt(problems, () => namesIn(folder));
-      return (names ?? [])
-        .filter((name) => name.endsWith(`.${rest.format}`))
-        .map((name): RuleFile => ({ ...rest, path: join(folder, name) }));
-    });
-    return (await Promise.all(lists)).flat();
+  const readPlaces = async ({ files = [], folders = [] }: RulePlaces): Promise<void> => {
+    const listed = await Promise.all(
+      folders.map(async (folder) => (await attempt(problems, () => filesIn(folder))) ?? []),
+    );
+    for (const file of [...files, ...listed.flat()]) {
+      if (seen.has(resolve(file.path))) continue;
+      seen.add(resolve(file.path));
+      await attempt(problems, () => readFile(file));
+    }
   };
-  const all = new Map([...files(place), ...(await listed())].map((file) => [resolve(file.path), file]));
-  for (const file of all.values()) await attempt(problems, () => readFile(file));
+  await readPlaces({ files: reader.files(place), folders: reader.folders?.(place) ?? [] });
   return {
     agent,
     problems,
@@ -100,19 +126,59 @@ async function attempt<T>(problems: TrunklineError[], work: () => Promise<T>): P
   }
 }
 
-async function namesIn(folder: string): Promise<string[]> {
+/** Returns the front matter, or its text if it is not valid. */
+async function frontMatterOf(text: string, { path }: RuleFile): Promise<Record<string, unknown> | string> {
+  const bare = text.replace(/^\uFEFF/, "");
+  if (!/^---[ \t]*\r?\n/.test(bare)) return {};
+  const parsed = await parseConfigText(bare, path);
+  const root = parsed.ok ? plainValue(parsed.root) : undefined;
+  const [, block = ""] = bare.split(/^(?:---|\.\.\.)[ \t]*\r?$/m, 2);
+  return isRecord(root) ? root : block;
+}
+
+function unreadableRule(frontMatter: string, { mentions }: RuleFile): WrittenRule {
+  return {
+    ...{ setting: "front matter", kind: "deny", text: "text that is not valid YAML" },
+    covers: ({ name }) => (mentions?.(frontMatter, name) ? { tool: "*", effect: "stops" } : undefined),
+  };
+}
+
+const ENDINGS = { json: ".json", toml: ".toml", markdown: ".md" } as const;
+
+/** More than anyone writes. Without a limit, a project could keep `setup` busy. */
+const MOST_FILES = 500;
+const MOST_ENTRIES = 5_000;
+
+async function filesIn({ folder, ending, isDeep, below, ...file }: RuleFolder): Promise<RuleFile[]> {
+  const paths: string[] = [];
+  const open = [folder];
+  let entries = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const entry of await entriesOf(next)) {
+      const path = join(next, entry.name);
+      if (below !== undefined) paths.push(join(path, below));
+      else if (entry.name.endsWith(ending ?? ENDINGS[file.format])) paths.push(path);
+      if (isDeep && entry.isDirectory()) open.push(path);
+      if (paths.length <= MOST_FILES && ++entries <= MOST_ENTRIES) continue;
+      throw unreadable(folder, `it has more than ${MOST_FILES} files`, { hint: "Move what does not belong in it." });
+    }
+  }
+  return paths.map((path) => ({ ...file, path }));
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
-    return await readdir(folder);
+    return await readdir(folder, { withFileTypes: true });
   } catch (error) {
     if (isAbsent(error)) return [];
     const reason = fileReason(error);
     if (reason === undefined) throw error;
-    throw new TrunklineError("IO", `${folder} cannot be read: ${reason}.`, {
-      cause: error,
-      hint: "Check its permissions.",
-      data: { file: folder },
-    });
+    throw unreadable(folder, reason, { cause: error, hint: "Check its permissions." });
   }
+}
+
+function unreadable(folder: string, reason: string, options: { cause?: unknown; hint: string }): TrunklineError {
+  return new TrunklineError("IO", `${folder} cannot be read: ${reason}.`, { ...options, data: { file: folder } });
 }
 
 /** The projects that a program has in its own file: their rules apply when it is used there. */

@@ -1,7 +1,8 @@
 // Gemini CLI: lists of servers and tools in its settings, and its policy files.
+import { dirname, join, resolve } from "node:path";
 import { isRecord, matchesGlob } from "@trunkline/core";
 import { joinOn } from "../import/programs.js";
-import type { RuleFile, RulePlace, RuleReader, WrittenRule } from "./rule-types.js";
+import type { RuleFile, RuleFolder, RulePlace, RulePlaces, RuleReader, WrittenRule } from "./rule-types.js";
 import { entryRules, fieldsOf, hookRules, offRule, shownRule, textsOf, valueAt } from "./shared-readers.js";
 import { namesInTools, toolGlob } from "./tool-patterns.js";
 
@@ -14,8 +15,11 @@ export const geminiRules: RuleReader = {
       path: joinOn(platform, ...parts),
       format: "json",
       read: readSettings,
+      more: (root) => policyPlaces(root, place),
     });
+    const named = [place.env.GEMINI_CLI_SYSTEM_SETTINGS_PATH, place.env.GEMINI_CLI_SYSTEM_DEFAULTS_PATH];
     return [
+      ...named.flatMap((path) => (path ? [file(path)] : [])),
       file(userHome, ".gemini", "settings.json"),
       ...folders.map((folder) => file(folder, ".gemini", "settings.json")),
       file(systemFolderOf(place), "settings.json"),
@@ -24,12 +28,37 @@ export const geminiRules: RuleReader = {
     ];
   },
   folders: (place) =>
-    [joinOn(place.platform, place.userHome, ".gemini"), systemFolderOf(place)].map((folder) => ({
-      folder: joinOn(place.platform, folder, "policies"),
-      format: "toml",
-      read: readPolicy,
-    })),
+    [
+      ...[place.userHome, ...place.folders].map((folder) => joinOn(place.platform, folder, ".gemini")),
+      systemFolderOf(place),
+    ].flatMap((folder): RuleFolder[] => {
+      const extensions = { folder: joinOn(place.platform, folder, "extensions"), format: "json" } as const;
+      return [
+        policyFolder(joinOn(place.platform, folder, "policies")),
+        {
+          ...{ ...extensions, below: "gemini-extension.json", read: readSettings },
+          more: (_, path) => ({ folders: [policyFolder(join(dirname(path), "policies"))] }),
+        },
+        { ...extensions, below: join("hooks", "hooks.json"), read: readHooks },
+      ];
+    }),
 };
+
+function policyFolder(folder: string): RuleFolder {
+  return { folder, format: "toml", read: readPolicy };
+}
+
+/** The files and folders of policies that settings name. */
+function policyPlaces(root: Readonly<Record<string, unknown>>, { userHome }: RulePlace): RulePlaces {
+  const paths = [...textsOf(root.policyPaths), ...textsOf(root.adminPolicyPaths)].map((path) =>
+    resolve(path.replace(/^~(?=[\\/]|$)/, () => userHome)),
+  );
+  const isFile = (path: string) => path.endsWith(".toml");
+  return {
+    files: paths.filter(isFile).map((path) => ({ path, format: "toml", read: readPolicy })),
+    folders: paths.filter((path) => !isFile(path)).map(policyFolder),
+  };
+}
 
 function systemFolderOf({ platform, systemFolder }: RulePlace): string {
   return joinOn(platform, systemFolder, platform === "darwin" ? "GeminiCli" : "gemini-cli");
@@ -64,6 +93,10 @@ function* readSettings(root: Readonly<Record<string, unknown>>): Generator<Writt
   }
   for (const path of [["tools", "exclude"], ["excludeTools"]])
     for (const text of textsOf(valueAt(root, path))) yield toolRule({ setting: path.join("."), kind: "deny", text });
+  yield* readHooks(root);
+}
+
+function* readHooks(root: Readonly<Record<string, unknown>>): Generator<WrittenRule> {
   yield* hookRules(root.hooks, "hooks", { prefixesOf, syntax: "expression" });
 }
 
@@ -93,9 +126,12 @@ function* readPolicy(root: Readonly<Record<string, unknown>>): Generator<Written
             namesInTools(name).some((written) => matchesGlob(mcpName, written)) ? { tool, effect: "stops" } : undefined,
         };
       }
-    } else if (toolName !== undefined) {
-      const isPartial = rule.argsPattern !== undefined || rule.toolAnnotations !== undefined;
-      for (const text of tools) yield toolRule({ setting: "rule.toolName", kind, text, isPartial });
+    } else {
+      const { argsPattern, toolAnnotations } = rule;
+      const isPartial = argsPattern !== undefined || toolAnnotations !== undefined;
+      const setting = toolName === undefined ? "rule" : "rule.toolName";
+      const shown = toolName === undefined ? shownRule({ argsPattern, toolAnnotations, decision }) : undefined;
+      for (const text of tools) yield toolRule({ setting, kind, text, shown, isPartial });
     }
   }
 }
@@ -104,13 +140,15 @@ interface ToolRule {
   readonly setting: string;
   readonly kind: "deny" | "ask" | "allow";
   readonly text: string;
+  /** How it is written, if that is not the text. */
+  readonly shown?: string | undefined;
   /** Whether it is about some calls only. */
   readonly isPartial?: boolean;
 }
 
-function toolRule({ setting, kind, text, isPartial = false }: ToolRule): WrittenRule {
+function toolRule({ setting, kind, text, shown = text, isPartial = false }: ToolRule): WrittenRule {
   return {
-    ...{ setting, kind, text: shownRule(text) },
+    ...{ setting, kind, text: shownRule(shown) },
     covers: ({ name }) => {
       if (text === "*" && !isPartial) return { tool: "*", effect: "holds" };
       for (const prefix of prefixesOf(name)) {

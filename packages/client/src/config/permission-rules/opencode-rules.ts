@@ -1,10 +1,12 @@
 // opencode: `tools` and `permission`, for everything or one of its agents, by glob over `<server>_<tool>`.
 import { isRecord } from "@trunkline/core";
+import type { ImportPlace } from "../import/imported-server.js";
 import { joinOn } from "../import/programs.js";
-import type { RuleFile, RuleReader, WrittenRule } from "./rule-types.js";
+import type { RuleFile, RuleFolder, RuleReader, WrittenRule } from "./rule-types.js";
 import { entryRules, fieldsOf, shownRule } from "./shared-readers.js";
 import { namesInTools, toolGlob } from "./tool-patterns.js";
 
+const FOLDERS = ["agent", "agents", "mode", "modes"];
 const FILES = ["opencode.json", "opencode.jsonc", "config.json"];
 
 export const opencodeRules: RuleReader = {
@@ -14,11 +16,13 @@ export const opencodeRules: RuleReader = {
       format: "json",
       read: readConfig,
     });
-    const own = joinOn(platform, env.XDG_CONFIG_HOME || joinOn(platform, userHome, ".config"), "opencode");
+    const variable = (name: string, read: RuleFile["read"]): RuleFile => {
+      return { path: `$${name}`, format: "json", text: env[name] ?? "", read };
+    };
     return [
-      ...[own, ...(env.OPENCODE_CONFIG_DIR ? [env.OPENCODE_CONFIG_DIR] : [])].flatMap((folder) =>
-        FILES.map((name) => file(folder, name)),
-      ),
+      ...ownFolders({ platform, userHome, env }).flatMap((folder) => FILES.map((name) => file(folder, name))),
+      variable("OPENCODE_CONFIG_CONTENT", readConfig),
+      variable("OPENCODE_PERMISSION", (permission) => toolRules({ permission }, [])),
       ...(env.OPENCODE_CONFIG ? [file(env.OPENCODE_CONFIG)] : []),
       ...[...folders, ...folders.map((folder) => joinOn(platform, folder, ".opencode"))].flatMap((folder) =>
         ["opencode.json", "opencode.jsonc"].map((name) => file(folder, name)),
@@ -26,7 +30,25 @@ export const opencodeRules: RuleReader = {
       ...["opencode.json", "opencode.jsonc"].map((name) => file(systemFolder, "opencode", name)),
     ];
   },
+  folders: (place) => {
+    const { platform, folders } = place;
+    return [...ownFolders(place), ...folders.map((folder) => joinOn(platform, folder, ".opencode"))].flatMap((folder) =>
+      FOLDERS.map((name): RuleFolder => {
+        const agents = { folder: joinOn(platform, folder, name), isDeep: true };
+        return { ...agents, format: "markdown", read: (root) => toolRules(root, []), mentions: isInText };
+      }),
+    );
+  },
 };
+
+function ownFolders({ platform, userHome, env }: ImportPlace): string[] {
+  const own = joinOn(platform, env.XDG_CONFIG_HOME || joinOn(platform, userHome, ".config"), "opencode");
+  return [own, ...(env.OPENCODE_CONFIG_DIR ? [env.OPENCODE_CONFIG_DIR] : [])];
+}
+
+function isInText(text: string, server: string): boolean {
+  return namesInTools(server).some((name) => text.includes(`${name}_`));
+}
 
 function* readConfig(root: Readonly<Record<string, unknown>>): Generator<WrittenRule> {
   yield* entryRules(root, { at: ["mcp"] });

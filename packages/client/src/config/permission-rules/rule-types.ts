@@ -54,8 +54,31 @@ export interface WrittenRule {
 /** Where a program keeps rules. */
 export interface RuleFile {
   readonly path: string;
-  readonly format: "json" | "toml";
+  /** Of `markdown`, the front matter is read. */
+  readonly format: "json" | "toml" | "markdown";
   readonly read: (root: Readonly<Record<string, unknown>>) => Iterable<WrittenRule>;
+  /** The content of a variable, whose name is the path. */
+  readonly text?: string | undefined;
+  /** Whether front matter that is not valid YAML could be about the server. Programs read such files in their own ways. */
+  readonly mentions?: (frontMatter: string, server: string) => boolean;
+  /** Other places that the file names. */
+  readonly more?: (root: Readonly<Record<string, unknown>>, path: string) => RulePlaces;
+}
+
+/** A folder of files with rules. */
+export interface RuleFolder extends Omit<RuleFile, "path" | "text"> {
+  readonly folder: string;
+  /** How the files' names end. Default: as those of the format do. */
+  readonly ending?: string;
+  /** Whether files in its subfolders count. */
+  readonly isDeep?: boolean;
+  /** The file is below each of its entries: `gemini-extension.json`. */
+  readonly below?: string;
+}
+
+export interface RulePlaces {
+  readonly files?: readonly RuleFile[];
+  readonly folders?: readonly RuleFolder[];
 }
 
 /** Where to look for a program's rules. */
@@ -70,8 +93,7 @@ export interface RulePlace extends ImportPlace {
 export interface RuleReader {
   /** Every file that may exist. */
   files(place: RulePlace): readonly RuleFile[];
-  /** Folders whose files all have rules, as `files` of `*.toml` or `*.json`. */
-  folders?(place: RulePlace): readonly (Omit<RuleFile, "path"> & { readonly folder: string })[];
+  folders?(place: RulePlace): readonly RuleFolder[];
 }
 
 /** All rules of a program. */

@@ -63,7 +63,7 @@ export function* hookRules(
 ): Generator<WrittenRule> {
   for (const [event, groups] of Object.entries(fieldsOf(hooks))) {
     // The matchers of the other events are about something else.
-    if (!/Tool|Permission|Elicitation/.test(event)) continue;
+    if (!/Tool|Permission|Elicitation|MCP/.test(event)) continue;
     for (const group of [groups].flat()) {
       const value = fieldsOf(group).matcher;
       const matcher = typeof value === "string" ? value : "";

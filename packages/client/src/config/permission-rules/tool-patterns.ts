@@ -87,7 +87,7 @@ function couldMatchRegExp(pattern: string, prefixes: readonly string[], syntax: 
 const OWN_TOOLS = [
   ...["Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep"],
   ...["KillBash", "KillShell", "LS", "LSP", "ListMcpResourcesTool", "MultiEdit", "NotebookEdit", "NotebookRead"],
-  ...["Read", "ReadMcpResourceTool", "Skill", "SlashCommand", "Task", "TaskOutput", "TaskStop", "TodoWrite"],
+  ...["Read", "ReadMcpResourceTool", "Shell", "Skill", "SlashCommand", "Task", "TaskOutput", "TaskStop", "TodoWrite"],
   ...["ToolSearch", "WebFetch", "WebSearch", "Write", "apply_patch", "google_web_search", "run_shell_command"],
 ];
 

@@ -19,9 +19,13 @@ function write(file: string, text: string): string {
   return path;
 }
 
-async function rulesOf(agent: ProgramId, platform: NodeJS.Platform = "linux") {
+async function rulesOf(
+  agent: ProgramId,
+  platform: NodeJS.Platform = "linux",
+  env: Readonly<Record<string, string>> = {},
+) {
   const [rules] = await findPermissionRules({
-    ...{ cwd: join(base, "shop"), userHome: join(base, "home"), platform, env: {}, programs: [agent] },
+    ...{ cwd: join(base, "shop"), userHome: join(base, "home"), platform, env, programs: [agent] },
     systemFolder: join(base, "etc"),
   });
   if (rules === undefined) throw new Error("no rules");
@@ -53,6 +57,131 @@ describe("the files of an administrator", () => {
   it("are in another folder on macOS", async () => {
     write("etc/ClaudeCode/managed-settings.json", '{ "permissions": { "deny": ["mcp__files__x"] } }');
     expect((await rulesOf("claude-code", "darwin")).on({ name: "files" })).toMatchObject([{ kind: "deny", tool: "x" }]);
+  });
+});
+
+describe("a program", () => {
+  const frontMatter = (text: string) => `---\nname: reviewer\n${text}\n---\nReviews files.\n`;
+
+  it.each<[ProgramId, string, string, string]>([
+    ["claude-code", "home/.claude/agents/a.md", frontMatter("disallowedTools: Bash, mcp__files__write"), "deny"],
+    ["claude-code", "shop/.claude/agents/team/a.md", frontMatter("disallowedTools:\n  - mcp__files"), "deny"],
+    ["claude-code", "home/.claude/agents/a.md", frontMatter("tools: Read, mcp__files__read"), "only"],
+    ["claude-code", "home/.claude/agents/a.md", frontMatter("tools: Read, mcp__trunkline__search"), "only"],
+    [
+      "claude-code",
+      "home/.claude/agents/a.md",
+      frontMatter("hooks:\n  PreToolUse:\n    - matcher: mcp__files__.*"),
+      "hook",
+    ],
+    [
+      "claude-code",
+      "home/.claude/agents/a.md",
+      frontMatter("description: a: b\ndisallowedTools: mcp__files__x"),
+      "deny",
+    ],
+    ["opencode", "home/.config/opencode/agent/a.md", frontMatter('permission:\n  "files_*": deny'), "deny"],
+    ["opencode", "home/.config/opencode/agents/a.md", frontMatter("tools:\n  files_write: false"), "deny"],
+    ["opencode", "shop/.opencode/agent/a.md", frontMatter("tools:\n  files_write: false"), "deny"],
+    ["opencode", "shop/.opencode/agents/sub/a.md", frontMatter("permission:\n  files_write: ask"), "ask"],
+    ["opencode", "shop/.opencode/mode/a.md", frontMatter("tools:\n  files_write: false"), "deny"],
+    ["opencode", "shop/.opencode/agent/a.md", frontMatter("description: a: b\ntools:\n  files_write: false"), "deny"],
+    ["gemini", "shop/.gemini/policies/a.toml", '[[rule]]\nmcpName = "files"\ndecision = "deny"\n', "deny"],
+    [
+      "gemini",
+      "home/.gemini/policies/a.toml",
+      '[[rule]]\ndecision = "deny"\ntoolAnnotations = { destructiveHint = true }\n',
+      "deny",
+    ],
+    [
+      "gemini",
+      "home/.gemini/extensions/x/gemini-extension.json",
+      '{ "excludeTools": ["mcp_files_write", "run_shell_command(rm)"] }',
+      "deny",
+    ],
+    [
+      "gemini",
+      "home/.gemini/extensions/x/hooks/hooks.json",
+      '{ "hooks": { "BeforeTool": [{ "matcher": "mcp_files_.*" }] } }',
+      "hook",
+    ],
+    [
+      "cursor",
+      "home/.cursor/hooks.json",
+      '{ "hooks": { "beforeMCPExecution": [{ "command": "x", "matcher": "write" }] } }',
+      "hook",
+    ],
+    ["cursor", "shop/.cursor/hooks.json", '{ "hooks": { "preToolUse": [{ "matcher": "MCP:write" }] } }', "hook"],
+    ["codex", "home/.codex/work.config.toml", '[mcp_servers.files]\ndisabled_tools = ["write"]\n', "deny"],
+  ])("has rules: %s in %s: %s", async (agent, file, text, kind) => {
+    const path = write(file, text);
+    const { on, problems } = await rulesOf(agent);
+    expect(problems).toEqual([]);
+    expect(on({ name: "files", entry: { command: "files-mcp" } })).toMatchObject([
+      { agent, file: path, kind, server: "files", effect: "stops" },
+    ]);
+  });
+
+  it.each<[ProgramId, string, string]>([
+    ["claude-code", "home/.claude/agents/a.md", frontMatter("tools: Read, Grep\ndisallowedTools: Bash, mcp__git__x")],
+    ["claude-code", "home/.claude/agents/a.md", frontMatter("tools: mcp__files__*, mcp__trunkline__*")],
+    ["claude-code", "home/.claude/agents/a.md", frontMatter("description: a: files")],
+    ["claude-code", "home/.claude/agents/a.md", "Reviews mcp__files__x.\n"],
+    ["claude-code", "home/.claude/agents/empty.md", "---\n---\n"],
+    ["claude-code", "home/.claude/agents/notes.txt", frontMatter("disallowedTools: mcp__files__x")],
+    ["opencode", "shop/.opencode/agent/a.md", frontMatter("permission:\n  edit: deny\n  bash:\n    '*': ask")],
+    ["cursor", "home/.cursor/hooks.json", '{ "hooks": { "preToolUse": [{ "matcher": "Shell|Write" }] } }'],
+  ])("has no rule about another server: %s in %s, %j", async (agent, file, text) => {
+    write(file, text);
+    const { on, problems } = await rulesOf(agent);
+    expect([problems, on({ name: "files", entry: { command: "files-mcp" } })]).toEqual([[], []]);
+  });
+
+  it("has a hook on every call of Cursor that still runs", async () => {
+    write("home/.cursor/hooks.json", '{ "hooks": { "beforeMCPExecution": [{ "command": "check" }] } }');
+    expect((await rulesOf("cursor")).on({ name: "files" })).toMatchObject([{ kind: "hook", effect: "holds" }]);
+  });
+
+  it.each([
+    ["OPENCODE_PERMISSION", '{ "files_*": "deny" }'],
+    ["OPENCODE_CONFIG_CONTENT", '{ "permission": { "files_write": "deny" } }'],
+  ])("has rules in the variable %s", async (variable, text) => {
+    const { on } = await rulesOf("opencode", "linux", { [variable]: text });
+    expect(on({ name: "files" })).toMatchObject([{ kind: "deny", file: `$${variable}` }]);
+    const { problems } = await rulesOf("opencode", "linux", { [variable]: "{" });
+    expect(problems.map(({ data }) => data?.file)).toEqual([`$${variable}`]);
+  });
+
+  it.each(["GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"])(
+    "has rules in the file that %s names",
+    async (variable) => {
+      const file = write("it/gemini.json", '{ "mcp": { "excluded": ["files"] } }');
+      const { on } = await rulesOf("gemini", "linux", { [variable]: file });
+      expect(on({ name: "files" })).toMatchObject([{ kind: "off", file }]);
+    },
+  );
+
+  it("has rules in the files and folders of policyPaths", async () => {
+    const rule = '[[rule]]\nmcpName = "files"\ndecision = "deny"\n';
+    const paths = [write("it/one.toml", rule), write("it/more/two.toml", rule), write("home/three.toml", rule)];
+    const policyPaths = [paths[0], join(base, "it/more"), "~/three.toml", join(base, "absent")];
+    write("home/.gemini/settings.json", JSON.stringify({ policyPaths }));
+    const { on, problems } = await rulesOf("gemini");
+    expect(problems).toEqual([]);
+    expect(on({ name: "files" }).map(({ file }) => file)).toEqual(expect.arrayContaining(paths));
+  });
+
+  it("has rules in the policies of an extension", async () => {
+    write("home/.gemini/extensions/x/gemini-extension.json", '{ "name": "x" }');
+    const rule = '[[rule]]\ntoolName = "mcp_files_x"\ndecision = "ask_user"\n';
+    const file = write("home/.gemini/extensions/x/policies/a.toml", rule);
+    expect((await rulesOf("gemini")).on({ name: "files" })).toMatchObject([{ kind: "ask", file }]);
+  });
+
+  it("has a problem if a folder has too many files to read", async () => {
+    for (let i = 0; i <= 500; i++) write(`home/.claude/agents/${i}.md`, "");
+    const { problems } = await rulesOf("claude-code");
+    expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining("more than 500 files")]);
   });
 });
 
