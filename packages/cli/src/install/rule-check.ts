@@ -113,9 +113,11 @@ export async function ruleWarner(context: CommandContext, program?: ProgramId): 
   return (server) =>
     rules.flatMap((each) => {
       if (each.problems.length > 0) return [`${server.name}: ${unknownRules(each, context)}.`];
-      return rulesOn(server, each, everywhere)
+      const warnings = rulesOn(server, each, everywhere)
         .filter((rule) => !isKept(rule, server, everywhere))
         .map((rule) => `${server.name}: ${describeRule(rule, context)}. ${policyFor(rule, context)}.`);
+      // The program may have the server itself: then the rule is found for both.
+      return [...new Set(warnings)];
     });
 }
 
@@ -205,15 +207,22 @@ function unknownRules({ agent, problems }: ProgramRules, { userHome }: CommandCo
 
 function describeRule(rule: PermissionRule, { userHome }: CommandContext): string {
   const { agent, setting, text, file, kind } = rule;
-  const verb = kind === "hook" ? "runs for" : "has";
-  return `${setting} in ${homePath(file, userHome)} ${verb} ${text}, which would not apply to ${KNOWN_PROGRAMS[agent]}'s calls through Trunkline`;
+  const where = `${setting} in ${homePath(file, userHome)}`;
+  if (kind === "hook")
+    return `${where} runs for ${text}, but would not run for Trunkline's tools, which have other names`;
+  return `${where} has ${text}, which would not apply to ${KNOWN_PROGRAMS[agent]}'s calls through Trunkline`;
 }
 
 /** How to move it all the same. */
 function adviceOn(rule: PermissionRule, context: CommandContext): string {
-  const how =
-    rule.kind === "deny" || rule.kind === "ask" ? `${policyFor(rule, context)}, remove the rule` : "Remove the rule";
-  return `${how}, and run the command again`;
+  return `${howToMove(rule, context)}, and run the command again`;
+}
+
+function howToMove(rule: PermissionRule, context: CommandContext): string {
+  if (rule.kind === "deny" || rule.kind === "ask") return `${policyFor(rule, context)}, remove the rule`;
+  if (rule.kind !== "hook") return "Remove the rule";
+  const pattern = rule.agent === "claude-code" ? '"|mcp__trunkline__.*"' : "Trunkline's tools";
+  return `To move ${rule.server}, add ${pattern} to the hook's matcher`;
 }
 
 /** How to have the rule in Trunkline. */
