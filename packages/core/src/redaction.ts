@@ -1,6 +1,7 @@
 // Redaction by value: secrets are known by their source (a header, an environment variable, an input), not by their
 // shape. Every known secret is replaced in every string that leaves the program, including its encoded forms.
 import { REDACTED, secretsInUrl } from "./literal-secrets.js";
+import { type Form, FormIndex, type Found } from "./secret-index.js";
 
 /** Shorter values are not redacted in free text: replacing "1" or "true" everywhere would make it unreadable. */
 export const MIN_SECRET_LENGTH = 6;
@@ -12,7 +13,7 @@ const MIN_LINE_LENGTH = 16;
 export class Redactor {
   /** Each secret, with the text that replaces it. */
   readonly #secrets = new Map<string, string>();
-  #patterns: Patterns | undefined;
+  #indexes: Indexes | undefined;
 
   /**
    * Adds secret values; ignores those shorter than {@link MIN_SECRET_LENGTH} characters. Of a URL the host stays
@@ -34,7 +35,7 @@ export class Redactor {
   #add(secret: string, shown: string): void {
     if ([...secret].length < MIN_SECRET_LENGTH || this.#secrets.has(secret)) return;
     this.#secrets.set(secret, shown);
-    this.#patterns = undefined;
+    this.#indexes = undefined;
   }
 
   #addLines(secret: string): void {
@@ -55,12 +56,23 @@ export class Redactor {
     return this.#secrets.size;
   }
 
-  /** Redacts all known secrets in a text. */
+  /** Redacts all known secrets in a text, or all of it if that fails. Of a long secret, a long part is redacted too. */
   text(text: string): string {
     if (this.#secrets.size === 0) return text;
-    this.#patterns ??= compile(this.#secrets);
-    const { pattern, shown } = this.#patterns;
-    return text.replace(pattern, (form) => shown.get(form) ?? REDACTED);
+    try {
+      return this.#withoutSecrets(text);
+    } catch {
+      // The limits of the engine. Its message could quote a secret, and an error's own text comes through here.
+      return REDACTED;
+    }
+  }
+
+  #withoutSecrets(text: string): string {
+    this.#indexes ??= indexesOf(this.#secrets);
+    const { exact, escaped } = this.#indexes;
+    const inEscapes = escaped !== undefined && text.includes("%") ? escaped.find(upperEscapes(text)) : [];
+    const found = [...exact.find(text), ...inEscapes];
+    return found.length === 0 ? text : withoutFound(text, found);
   }
 
   /** Copies a JSON-like value, with every string, including keys, passed through {@link text}. */
@@ -94,11 +106,13 @@ export function secretForms(secret: string): string[] {
 
 function plainForms(secret: string): string[] {
   const escaped = JSON.stringify(secret).slice(1, -1);
-  const encoded = encodeURIComponent(secret);
+  // Half a surrogate pair, as JSON can contain it, cannot be URL-encoded.
+  const whole = secret.replace(/\p{Surrogate}/gu, "\ufffd");
+  const encoded = encodeURIComponent(whole);
   const nested = JSON.stringify(escaped).slice(1, -1);
   const hex = Buffer.from(secret, "utf8").toString("hex");
   return [
-    ...[secret, encoded, encoded.replaceAll("%20", "+"), encodeURI(secret), encodeURIComponent(encoded)],
+    ...[secret, encoded, encoded.replaceAll("%20", "+"), encodeURI(whole), encodeURIComponent(encoded)],
     // PHP escapes slashes too.
     ...[escaped, nested, escaped.replaceAll("/", "\\/")],
     ...[hex, hex.toUpperCase()],
@@ -123,32 +137,40 @@ function base64Forms(secret: string): string[] {
 /** A URL: its scheme, user and password with the "@", host, and the rest. */
 const URL_SECRET = /^([a-z][a-z\d+.-]*:)[\\/]{2}([^\\/?#@\s]*@)?([^\\/?#@\s]+)([\\/?#]\S*)?$/i;
 
-interface Patterns {
-  readonly pattern: RegExp;
-  /** What replaces a form, unless it is {@link REDACTED}. */
-  readonly shown: ReadonlyMap<string, string>;
+interface Indexes {
+  readonly exact: FormIndex;
+  /** The forms with percent escapes, all in upper case: an escape can have either. */
+  readonly escaped: FormIndex | undefined;
 }
 
-function compile(secrets: ReadonlyMap<string, string>): Patterns {
-  const sources = new Map<string, string>();
-  const shown = new Map<string, string>();
-  for (const [secret, replacement] of secrets) {
-    for (const form of plainForms(secret)) {
-      sources.set(form, escapedSource(form));
-      if (replacement !== REDACTED) shown.set(form, replacement);
-    }
-    // The next character holds the secret's last bits, so it is removed too, along with the padding.
-    for (const form of base64Forms(secret))
-      if (!sources.has(form)) sources.set(form, `${escapedSource(form)}[\\w+/-]?={0,2}`);
+function indexesOf(secrets: ReadonlyMap<string, string>): Indexes {
+  const forms = new Map<string, Form>();
+  for (const [secret, shown] of secrets) {
+    for (const text of plainForms(secret))
+      if (shown !== REDACTED || forms.get(text)?.isBase64 !== false) forms.set(text, { text, shown, isBase64: false });
+    for (const text of base64Forms(secret))
+      if (!forms.has(text)) forms.set(text, { text, shown: REDACTED, isBase64: true });
   }
-  // Longest first, so a secret that contains another one is replaced completely.
-  const longestFirst = [...sources].filter(([form]) => form !== "").sort(([a], [b]) => b.length - a.length);
-  return { pattern: new RegExp(longestFirst.map(([, source]) => source).join("|"), "g"), shown };
+  const escaped = [...forms.values()]
+    .filter(({ text }) => PERCENT_ESCAPE.test(text))
+    .map((form) => ({ ...form, text: upperEscapes(form.text) }));
+  return { exact: new FormIndex(forms.values()), escaped: escaped.length === 0 ? undefined : new FormIndex(escaped) };
 }
 
-/** Escapes a text for a regular expression; percent escapes are case-insensitive. */
-function escapedSource(form: string): string {
-  return form
-    .replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")
-    .replace(/%([0-9A-F]{2})/g, (_, hex: string) => `%(?:${hex}|${hex.toLowerCase()})`);
+const PERCENT_ESCAPE = /%[\da-f]{2}/i;
+const PERCENT_ESCAPES = new RegExp(PERCENT_ESCAPE, "gi");
+
+function upperEscapes(text: string): string {
+  return text.replace(PERCENT_ESCAPES, (each) => each.toUpperCase());
+}
+
+/** Secrets that overlap become one; what is shown is that of the first, and of the longest that begin together. */
+function withoutFound(text: string, found: readonly Found[]): string {
+  let shown = "";
+  let done = 0;
+  for (const { start, end, form } of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    if (start >= done) shown += text.slice(done, start) + form.shown;
+    done = Math.max(done, end);
+  }
+  return shown + text.slice(done);
 }

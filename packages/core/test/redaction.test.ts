@@ -76,3 +76,71 @@ describe("redaction by value", () => {
     expect(new Redactor().add("a.b*c(d[e").text("a.b*c(d[e aXb*c(d[e")).toBe(`${REDACTED} aXb*c(d[e`);
   });
 });
+
+describe("redaction of long secrets", () => {
+  /** A secret with characters that each encoding changes. */
+  function secretOf(length: number, seed = ""): string {
+    let text = seed;
+    for (let at = 0; text.length < length; at++) text += `S3c/+ "${at}é&`;
+    return text.slice(0, length - 1).concat("x");
+  }
+
+  /** The forms in which a secret is found, and what must not be left of them. */
+  const formsOf = (secret: string) => [
+    secret,
+    encodeURIComponent(secret),
+    encodeURIComponent(secret).replace(/%../g, (hex) => hex.toLowerCase()),
+    JSON.stringify(secret).slice(1, -1),
+    JSON.stringify(JSON.stringify(secret)).slice(3, -3),
+    Buffer.from(secret).toString("hex"),
+    Buffer.from(secret).toString("hex").toUpperCase(),
+    Buffer.from(secret).toString("base64"),
+    Buffer.from(secret).toString("base64url"),
+  ];
+
+  it.each([255, 256, 257, 1_000, 20_000, 1_000_000])("finds all of a secret of %i characters", (length) => {
+    const secret = secretOf(length);
+    const redactor = new Redactor().add(secret);
+    for (const form of formsOf(secret)) {
+      const shown = redactor.text(`before ${form} after`);
+      expect(shown.length).toBeLessThan(100);
+      expect(shown).toBe(`before ${REDACTED} after`);
+    }
+  });
+
+  it("finds each of 1,000 secrets of 1,000 characters", () => {
+    const secrets = Array.from({ length: 1_000 }, (_, at) => secretOf(1_000, `${at}:`));
+    const redactor = new Redactor().add(...secrets);
+    const shown = secrets.flatMap(formsOf).filter((form) => redactor.text(`<${form}>`) !== `<${REDACTED}>`);
+    expect(shown).toHaveLength(0);
+  });
+
+  it("finds a part of a long secret too, because texts are cut", () => {
+    const secret = secretOf(20_000);
+    const redactor = new Redactor().add(secret);
+    const shown = redactor.text(`before ${secret.slice(0, 10_000)}`);
+    expect(shown.length).toBeLessThan(300);
+    expect(shown).toMatch(/^before <redacted>/);
+  });
+
+  it("keeps the host of a long URL", () => {
+    const url = `https://x.example/${"a1/".repeat(10_000)}`;
+    expect(new Redactor().add(url).text(`at ${url} now`)).toBe("at https://x.example/<redacted> now");
+  });
+
+  it("finds secrets that overlap, completely", () => {
+    const redactor = new Redactor().add("abcdefgh", "efghijkl");
+    expect(redactor.text("[abcdefghijkl]")).toBe(`[${REDACTED}]`);
+  });
+
+  it("takes a secret that is not well-formed Unicode", () => {
+    const secret = "\ud800hunter2hunter2";
+    expect(new Redactor().add(secret).text(`[${secret}] ${JSON.stringify(secret)}`)).toBe(
+      `[${REDACTED}] "${REDACTED}"`,
+    );
+  });
+
+  it("finds hexadecimal digits after a percent sign", () => {
+    expect(new Redactor().add("2fabcdef90").text("100%2fabcdef90")).toBe(`100%${REDACTED}`);
+  });
+});
