@@ -8,6 +8,8 @@ import type { RegistryPackage } from "../../packages/cli/src/registry/registry-s
 import { asksForSecret, isSecretField } from "../../packages/client/src/channel/secret-words.js";
 import { parseEnvFile } from "../../packages/client/src/config/dot-env.js";
 import { expandText, secretsIn } from "../../packages/client/src/config/expand.js";
+import { assigned } from "../../packages/client/src/config/fingerprint.js";
+import { maskedText } from "../../packages/client/src/config/masked-text.js";
 import { parseConfigText } from "../../packages/client/src/config/parse-file.js";
 import { parseJson } from "../../packages/client/src/config/parse-json.js";
 import { parseYaml } from "../../packages/client/src/config/parse-yaml.js";
@@ -15,7 +17,17 @@ import { parseProgramText } from "../../packages/client/src/config/program-text.
 import { hiddenIn } from "../../packages/client/src/pins/hidden-text.js";
 import { instructionsIn } from "../../packages/client/src/pins/model-instructions.js";
 import { skeletonOf } from "../../packages/client/src/pins/plain-letters.js";
-import { parsePath, readRegularFile, systemCodeOf } from "../../packages/core/src/index.js";
+import {
+  parsePath,
+  Redactor,
+  readRegularFile,
+  redactedArgs,
+  redactedUrl,
+  secretsInArgs,
+  systemCodeOf,
+  urlForApproval,
+  valueForApproval,
+} from "../../packages/core/src/index.js";
 import { parseReference } from "../../packages/server/src/pipeline/references.js";
 import { Place } from "../e2e/command.js";
 import { growthOf, MAX_GROWTH, MAX_GROWTH_WITH_MEMORY } from "../support/growth.js";
@@ -145,6 +157,79 @@ describe("a reference", () => {
     expect(parseReference(`${longest}c`, never)).toBeUndefined();
     expect(parseReference("$hash:".repeat(100_000), never)).toBeUndefined();
   });
+});
+
+/** A text of a unit that is repeated. */
+const repeated = (unit: string) => (size: number) => unit.repeat(Math.ceil(size / unit.length));
+
+/** Values that a project writes into its entries. */
+const VALUES: [string, (size: number) => string][] = [
+  ["tokens", repeated("ghp_abcdefghijklmnopqrstuvwxyz0123456789 ")],
+  ["random words", repeated("aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0z ")],
+  ["URLs", repeated("https://ann:pw@x.example/aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0z ")],
+  ["a URL of many parts", (size) => `https://x.example/?${repeated("a=b1&")(size)}`],
+  ["pairs", repeated("token=aB3dE6gH9jK2mN5pQ8rS1tU4 ")],
+  ["short pairs", repeated("a=b ")],
+  ["defaults that do not end", (size) => `token=${repeated("${A:-")(size)}`],
+  ["defaults in one variable", (size) => `\${${repeated(":-")(size)}`],
+  ["hashes", repeated("sha111111111111111111111111 ")],
+];
+
+describe("the time to show a value grows with its length, not faster", () => {
+  it.each(VALUES)("in the approval of a variable: %s", async (_name, make) => {
+    const shown = (text: string) => [valueForApproval("V", text), valueForApproval("NODE_OPTIONS", text)];
+    expect(await growthOf(make, shown, LARGE)).toBeLessThan(MAX_GROWTH);
+    expect(await growthOf(make, (text) => assigned({ name: "API_KEY", text }), LARGE)).toBeLessThan(MAX_GROWTH);
+  });
+
+  it.each(VALUES)("in the approval of a URL: %s", async (_name, make) => {
+    const urls = (size: number) => [`https://x.example/${make(size)}`, `https://x.example/?token=${make(size)}`];
+    const shown = (texts: string[]) => texts.map((text) => [redactedUrl(text), urlForApproval(text)]);
+    expect(await growthOf(urls, shown, LARGE)).toBeLessThan(MAX_GROWTH);
+  });
+
+  it.each(VALUES)("in a list of servers: %s", async (_name, make) => {
+    const lists = (size: number) => [[make(size)], ["--token", make(size)], make(size).split(" ")];
+    const shown = (list: string[][]) => list.map((args) => [redactedArgs(args), secretsInArgs(args)]);
+    expect(await growthOf(lists, shown, LARGE)).toBeLessThan(MAX_GROWTH_WITH_MEMORY);
+  });
+
+  it("in a diff: many arguments", async () => {
+    const make = (size: number) => `{"mcpServers":{"x":{"list":[${"1,".repeat(size / 2)}1]}}}`;
+    const shown = (text: string) => maskedText(text, { format: "json", tables: [["mcpServers"]] });
+    expect(await growthOf(make, shown, { from: 100_000 })).toBeLessThan(MAX_GROWTH);
+  });
+
+  it("with any number of secrets in it, and of defaults in each other", () => {
+    const secrets = repeated("a=b1&")(1_000_000);
+    expect(urlForApproval(`https://x.example/?${secrets}`)).not.toContain("b1");
+    expect(redactedArgs([`https://x.example/?${secrets}`])[0]).not.toContain("b1");
+    expect(redactedArgs([`${repeated("a-")(600_000)}b1`])).toHaveLength(1);
+    const nested = `${"${A:-".repeat(50_000)}hunter2${"}".repeat(50_000)}`;
+    expect(redactedUrl(`https://x.example/?key=${nested}`)).toBe(
+      `https://x.example/?key=${nested.replace("hunter2", "<redacted>")}`,
+    );
+  });
+});
+
+describe("the time to find known secrets", () => {
+  const TEXT = repeated("a")(20_000);
+
+  it.each<[string, (size: number) => { secrets: string[]; text: string }]>([
+    ["the text", (size) => ({ secrets: ["hunter2hunter2", "aaaaaaab"], text: repeated("a")(size) })],
+    ["a secret", (size) => ({ secrets: [`${repeated("a")(size)}b`], text: TEXT })],
+    ["a secret in the text", (size) => ({ secrets: [`${repeated("a")(size)}b`], text: repeated("a")(size) })],
+    ["the number of secrets", (size) => ({ secrets: many(size / 20), text: TEXT })],
+    ["the number of secrets in the text", (size) => ({ secrets: many(size / 20), text: repeated("a")(size) })],
+  ])("grows with the size of %s, not faster", async (_name, make) => {
+    const find = ({ secrets, text }: ReturnType<typeof make>) => new Redactor().add(...secrets).text(text);
+    expect(await growthOf(make, find, LARGE)).toBeLessThan(MAX_GROWTH_WITH_MEMORY);
+  });
+
+  /** Secrets that begin alike, like the text. */
+  function many(count: number): string[] {
+    return Array.from({ length: Math.ceil(count) }, (_, at) => `aaaaaaaaaa${at}b`);
+  }
 });
 
 /** Maps in each other, in the formats of a project's files. */

@@ -100,6 +100,8 @@ const KNOWN_TOKEN = new RegExp(
     String.raw`eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?`,
   ].join("|"),
 );
+const TOKEN_IN_TEXT = new RegExp(`(?<![\\w-])(?:${KNOWN_TOKEN.source})`, "g");
+const WHOLE_TOKEN = new RegExp(`^(?:${KNOWN_TOKEN.source})$`);
 /** Anything shorter can be guessed, and is often a name. */
 const MIN_RANDOM_ARG = 20;
 const MIN_RANDOM_SEGMENT = 16;
@@ -108,7 +110,7 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const PLAIN_VALUE = /^(?:|true|false|yes|no|on|off|none|null|\d{1,3})$/i;
 /** `${NAME}`, `$NAME` or `<your token>`: names a secret, but is none. */
 const PLACEHOLDER = /^(?:\$\{[^{}]*\}|\$[A-Z_][A-Z\d_]*|<[^<>]*>)$/;
-const DEFAULTED = /^\$\{[^{}]*?:-(.+)\}$/s;
+const DEFAULT_START = /\$\{[^{}]*?:-/y;
 const URL_IN_TEXT = /(?<![a-z\d+.-])[a-z][a-z\d+.-]{0,40}:[\\/]{2}[^\s"'`<>]+/gi;
 const HEADER_OPTION = /^(?:-H|--headers?)$/;
 const PLAIN_HEADER = /^(?:accept|accept-\w+|content-type|user-agent|host|origin|mcp-protocol-version)$/i;
@@ -124,7 +126,7 @@ function isRandom(text: string, minLength: number): boolean {
   if (text.length < minLength || !/^[A-Za-z\d_+/=~-]+$/.test(text)) return false;
   const runs = text.match(/[A-Za-z\d]+/g) ?? [];
   if (runs.some(isRandomRun)) return true;
-  if (Math.max(0, ...runs.map(({ length }) => length)) < 10) return false;
+  if (runs.every(({ length }) => length < 10)) return false;
   const pieces = text.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? [];
   const letters = text.match(/[A-Za-z]/g)?.length ?? 0;
   const digits = text.match(/\d/g)?.length ?? 0;
@@ -145,7 +147,7 @@ function isRandomRun(run: string): boolean {
 }
 
 function isKnownToken(text: string): boolean {
-  return new RegExp(`^(?:${KNOWN_TOKEN.source})$`).test(text);
+  return WHOLE_TOKEN.test(text);
 }
 
 function isTelling(text: string, minLength: number): boolean {
@@ -159,20 +161,29 @@ class Findings implements Finding {
 
   /** Hides `text`, which starts at `start`. Of `${NAME:-default}` only the default is hidden. */
   hide(text: string, start: number, { isTelling: telling }: { isTelling: boolean }): void {
-    const fallback = DEFAULTED.exec(text)?.[1];
-    if (fallback !== undefined) {
-      this.hide(fallback, start + text.length - 1 - fallback.length, { isTelling: telling });
-      return;
-    }
-    if (text === "" || PLACEHOLDER.test(text)) return;
-    this.hidden.push([start, start + text.length]);
-    if (telling) this.tell(text);
+    const [from, to] = defaultIn(text);
+    const literal = text.slice(from, to);
+    if (literal === "" || PLACEHOLDER.test(literal)) return;
+    this.hidden.push([start + from, start + to]);
+    if (telling) this.tell(literal);
   }
 
   tell(text: string): void {
     if (text === "" || PLACEHOLDER.test(text)) return;
     this.values.push(text, ...decoded(text));
   }
+}
+
+/** Where the default of `${NAME:-default}` is, also of one in another; otherwise all of the text. */
+function defaultIn(text: string): [from: number, to: number] {
+  let [from, to] = [0, text.length];
+  while (text[to - 1] === "}") {
+    DEFAULT_START.lastIndex = from;
+    if (!DEFAULT_START.test(text) || DEFAULT_START.lastIndex >= to - 1) break;
+    from = DEFAULT_START.lastIndex;
+    to--;
+  }
+  return [from, to];
 }
 
 function decoded(text: string): string[] {
@@ -302,8 +313,9 @@ function inArg(arg: string, previous: string, { forApproval = false }: FindOptio
     if (!forApproval || !canBeProgram(text)) found.hide(text, start, { isTelling: true });
   };
   merge(found, urlsIn(arg, { forApproval }));
-  for (const { 0: token, index } of arg.matchAll(new RegExp(`(?<![\\w-])(?:${KNOWN_TOKEN.source})`, "g")))
-    if (!forApproval || !isInPath(arg, index, token)) found.hide(token, index, { isTelling: true });
+  const place = { text: arg, withoutUrls: withoutUrls(arg) };
+  for (const { 0: token, index } of arg.matchAll(TOKEN_IN_TEXT))
+    if (!forApproval || !isInPath(place, index, token)) found.hide(token, index, { isTelling: true });
   if (HEADER_OPTION.test(previous) || /^(?:-H|--headers?=)[\w-]+:/.test(arg)) inHeader(found, arg, hide);
   else if (/^-{1,2}[A-Za-z]/.test(previous) && !previous.includes("=") && isSecretName(previous)) {
     if (isSecretValue(arg, previous)) hide(arg, 0);
@@ -313,7 +325,7 @@ function inArg(arg: string, previous: string, { forApproval = false }: FindOptio
   }
   inConnectionString(arg, hide);
   inPairs(arg, hide);
-  if (!isPath(arg) && !HASH_OPTION.test(previous)) inWords(found, arg, { forApproval });
+  if (!isPath(arg) && !HASH_OPTION.test(previous)) inWords(found, place, { forApproval });
   return found;
 }
 
@@ -330,14 +342,31 @@ function canBeProgram(value: string): boolean {
   return !/^[\w.~+/=:@%$^*!-]+$/.test(bare) || isPath(bare) || /^[./]|:\/\/|\.[a-z\d]{1,4}$/i.test(bare);
 }
 
+/** A text in which words are looked for. */
+interface WordPlace {
+  readonly text: string;
+  /** The text with spaces in place of its URLs, so that each word is looked up, and not each URL for each word. */
+  readonly withoutUrls: string;
+}
+
+function withoutUrls(text: string): string {
+  return text.replace(URL_IN_TEXT, (url) => " ".repeat(url.length));
+}
+
+/** Whether a word, which does not begin with a space, is a part of a URL. */
+function isInUrl({ withoutUrls: outside }: WordPlace, at: number): boolean {
+  return outside[at] === " ";
+}
+
 /** Whether a word is a part of a path, or of a URL, in which the host is shown. */
-function isInPath(text: string, at: number, word: string): boolean {
-  return /[\\/.]$/.test(text.slice(0, at)) || /^[\\/.]/.test(text.slice(at + word.length)) || isInUrl(text, at);
+function isInPath(place: WordPlace, at: number, word: string): boolean {
+  const { text } = place;
+  return /[\\/.]/.test(`${text[at - 1] ?? ""}${text[at + word.length] ?? ""}`) || isInUrl(place, at);
 }
 
 function merge(found: Findings, more: Findings): void {
-  found.hidden.push(...more.hidden);
-  found.values.push(...more.values);
+  for (const span of more.hidden) found.hidden.push(span);
+  for (const value of more.values) found.values.push(value);
 }
 
 /** Whether the word after a secret's option is its value. */
@@ -396,7 +425,12 @@ function inConnectionString(arg: string, hide: (text: string, start: number) => 
     if (isSecretName(name) && isSecretValue(value, name)) hide(value, index + name.length + 1);
 }
 
-function inWords(found: Findings, arg: string, { forApproval = false }: FindOptions): void {
+/** A digest's name or a package's separator, before a hash of something public. */
+const BEFORE_HASH = /(?:sha\d+[:-]|md5[:-]|[@#])$/i;
+const MAX_BEFORE_HASH = 12;
+
+function inWords(found: Findings, place: WordPlace, { forApproval = false }: FindOptions): void {
+  const { text: arg } = place;
   if (/^[A-Za-z\d+/]{24,}={0,2}$/.test(arg) && isRandom(arg, MIN_RANDOM_ARG)) {
     found.hide(arg, 0, { isTelling: true });
     return;
@@ -405,16 +439,12 @@ function inWords(found: Findings, arg: string, { forApproval = false }: FindOpti
     // Of `--config=abc`, only the value.
     const value = /^[-=]*(?:[\w-]+=(?!=*$))?(.*)$/.exec(word)?.[1] ?? "";
     const start = index + word.length - value.length;
-    const before = arg.slice(0, start);
+    const before = arg.slice(Math.max(0, start - MAX_BEFORE_HASH), start);
     // A digest, a commit of a package or a UUID is no secret.
-    if (/(?:sha\d+[:-]|md5[:-]|[@#])$/i.test(before) || UUID.test(value) || isInUrl(arg, start)) continue;
-    if (forApproval && isInPath(arg, start, value)) continue;
+    if (BEFORE_HASH.test(before) || UUID.test(value) || isInUrl(place, start)) continue;
+    if (forApproval && isInPath(place, start, value)) continue;
     if (isRandom(value, MIN_RANDOM_ARG)) found.hide(value, start, { isTelling: true });
   }
-}
-
-function isInUrl(arg: string, at: number): boolean {
-  return [...arg.matchAll(URL_IN_TEXT)].some(({ 0: url, index }) => at >= index && at < index + url.length);
 }
 
 function isPath(text: string): boolean {

@@ -29,10 +29,10 @@ const HARMLESS: ReadonlySet<string> = new Set([
  */
 export function fingerprintOf(entries: readonly CheckedEntry[], { workspaceFolder, inputs }: Surroundings): string {
   const canonical = entries
-    .map((entry) => [canonicalEntry(entry), inputsOf(entry, inputs)])
-    .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+    .map((entry) => JSON.stringify([canonicalEntry(entry), inputsOf(entry, inputs)]))
+    .sort((a, b) => (a < b ? -1 : 1));
   return createHash("sha256")
-    .update(JSON.stringify([workspaceFolder, canonical]))
+    .update(`[${JSON.stringify(workspaceFolder)},[${canonical.join(",")}]]`)
     .digest("hex");
 }
 
@@ -145,7 +145,7 @@ function withoutLiterals(text: string): string {
     .split(/(\$\{[^{}]*\})/)
     .map((part) => {
       if (part.startsWith("${"))
-        return part.replace(/:-(.*)\}$/s, (_, fallback: string) => `:-${maskedSecret(fallback)}}`);
+        return part.endsWith("}") ? part.replace(/:-(.*)\}$/s, (_, fallback: string) => `:-${maskedSecret(fallback)}}`) : part;
       const [scheme = ""] = /^\s*(?:(?:Bearer|Basic|Token|Bot|ApiKey)\s+)?/i.exec(part) ?? [];
       return part === scheme || /^.{0,5}$/.test(part) ? part : `${scheme}${maskedSecret(part.slice(scheme.length))}`;
     })

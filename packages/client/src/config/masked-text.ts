@@ -86,7 +86,9 @@ function argumentsOf(tokens: readonly Token[]): ReadonlyMap<Token, string> {
   const lists = new Map<number, Token[]>();
   for (const token of tokens) {
     if (token.kind === "comment" || token.list === undefined) continue;
-    lists.set(token.list, [...(lists.get(token.list) ?? []), token]);
+    const list = lists.get(token.list);
+    if (list === undefined) lists.set(token.list, [token]);
+    else list.push(token);
   }
   const shown = new Map<Token, string>();
   for (const items of lists.values()) {

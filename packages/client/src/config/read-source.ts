@@ -248,13 +248,13 @@ export async function withProjectValues(file: ReadSource, options: ProjectValues
   const telling = borrowed.filter(({ variables, fileValues }) => variables.length + fileValues.length > 0);
   if (telling.length === 0) return file;
   const canonical = telling
-    .map(({ server, variables, fileValues }) => [server, variables, fileValues])
-    .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+    .map(({ server, variables, fileValues }) => JSON.stringify([server, variables, fileValues]))
+    .sort((a, b) => (a < b ? -1 : 1));
   return {
     ...file,
     config: {
       ...config,
-      fingerprint: contentIdOf(JSON.stringify([config.fingerprint, canonical])),
+      fingerprint: contentIdOf(`[${JSON.stringify(config.fingerprint)},[${canonical.join(",")}]]`),
       // One line per entry, in the same order.
       wouldRun: config.wouldRun.map(({ name, what }, index) => {
         const more = borrowed[index]?.shown ?? [];
