@@ -9,6 +9,7 @@ import { addServer, listImports } from "../../packages/cli/src/console/new-serve
 import { trustFacts } from "../../packages/cli/src/console/trust-rows.js";
 import { createContext } from "../../packages/cli/src/terminal/context.js";
 import { describeFiles } from "../../packages/cli/src/terminal/trust-prompt.js";
+import { shownVariable } from "../../packages/client/src/config/fingerprint.js";
 import { loadConfig, TrustStore } from "../../packages/client/src/config/index.js";
 import { hasControls, urlForApproval, valueForApproval } from "../../packages/core/src/index.js";
 import { Place } from "../e2e/command.js";
@@ -282,6 +283,8 @@ describe("a URL in an approval", () => {
   });
 });
 
+const masked = (length: number) => `<redacted: ${length} characters>`;
+
 describe("the value of a variable in an approval", () => {
   it.each([
     ["NODE_OPTIONS", "--require=sk-abcdefghijklmnop1234"],
@@ -292,6 +295,21 @@ describe("the value of a variable in an approval", () => {
     ["OTHER", "./sk-abcdefghijklmnop1234/evil.js"],
     ["OTHER", "https://sk-abcdefghijklmnop1234.evil.example/x"],
     ["OTHER", "token=https://evil.example/x"],
+    ["DOTNET_STARTUP_HOOKS", "sk-abcdefghijklmnop1234"],
+    ["MY_HOOKS", "ghp_abcdefghijklmnopqrstuvwx"],
+    ["RUSTC_WRAPPER", "ghp_abcdefghijklmnopqrstuvwx"],
+    ["CARGO_BUILD_RUSTC", "ghp_abcdefghijklmnopqrstuvwx"],
+    ["GOFLAGS", "-toolexec=ghp_abcdefghijklmnopqrstuvwx"],
+    ["MAVEN_OPTS", "-javaagent:sk-abcdefghijklmnop1234"],
+    ["ELECTRON_OPTIONS", "sk-abcdefghijklmnop1234"],
+    ["SERVER_PACKAGE", "sk-abcdefghijklmnop1234"],
+    ["GOOGLE_APPLICATION_CREDENTIALS", "./evil.json"],
+    ["GOOGLE_APPLICATION_CREDENTIALS", "evil.json"],
+    ["API_TOKEN", "keys/aB3dE6gH9jK2mN5pQ8rS1tU4.sh"],
+    ["API_TOKEN", "/home/ann/evil"],
+    ["API_TOKEN", "C:\\evil\\run"],
+    ["API_TOKEN", "https://evil.example/x"],
+    ["API_TOKEN", "https:evil.example/x"],
   ])("is shown if it can be a program or an address: %s=%s", (name, value) => {
     expect(valueForApproval(name, value)).toBe(value);
   });
@@ -302,8 +320,26 @@ describe("the value of a variable in an approval", () => {
     ["HEADERS", '{"Authorization":"Bearer ntn_abcdefghijklmnopqrst"}', '{"Authorization":"<redacted: 31 characters>"}'],
     ["DATABASE_URL", "postgres://ann:hunter2@db.example/main", "postgres://<redacted: 11 characters>@db.example/main"],
     ["NPM_CONFIG_REGISTRY", "https://ann:hunter2@npm.example/", "https://<redacted: 11 characters>@npm.example/"],
+    ["API_TOKEN", "https://ann:hunter2@x.example/?k=abcd", `https://${masked(11)}@x.example/?k=${masked(4)}`],
+    ["CARGO_REGISTRY_TOKEN", "cioabcdefghijklmnopqrstuvwxyz123", masked(32)],
+    ["API_TOKEN", "ghp_abcdefghijklmnopqrstuvwx", masked(28)],
+    ["API_TOKEN", "correct horse battery", masked(21)],
+    ["AWS_SECRET", "/K7MDENG9wJalrXUtnFEMI8/bPxRfiCY4EXAMPLE", masked(40)],
+    ["API_TOKEN", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N", masked(63)],
   ])("is masked with its length where it is a secret: %s=%s", (name, value, shown) => {
     expect(valueForApproval(name, value)).toBe(shown);
+  });
+});
+
+describe("a part of a variable's value in an approval", () => {
+  it.each([
+    ["${workspaceFolder}/evil.json", "${workspaceFolder}/evil.json"],
+    ["${KEY:-./evil.sh}", "${KEY:-./evil.sh}"],
+    ["https://evil${X}.example/", "https://evil${X}.example/"],
+    ["Bearer abcdefgh", `Bearer ${masked(8)}`],
+    ["${KEY:-hunter2hunter2}", `\${KEY:-${masked(14)}}`],
+  ])("is shown in %s if it is a path or a host, whatever the name", (text, shown) => {
+    expect(shownVariable({ name: "API_KEY", text })).toBe(shown);
   });
 });
 

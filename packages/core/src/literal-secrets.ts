@@ -49,11 +49,20 @@ export function urlForApproval(url: string): string {
 
 /**
  * Shows the value of an environment variable in a question about what may run: tokens and passwords are masked, but
- * neither paths nor hosts. Commands and arguments are never masked: a package can have a name that looks like a token.
+ * neither paths nor hosts, even if the name says that the value is a secret. Commands and arguments are never masked: a package can have a name that looks like a token.
  */
 export function valueForApproval(name: string, value: string): string {
+  if (isSecretName(name)) return secretForApproval(value);
   const found = CODE_VARIABLE.test(name) ? urlsIn(value) : inArg(value, "", { forApproval: true });
   return withoutHidden(value, found, maskedSecret);
+}
+
+/** A file of credentials can name a program, and a URL can be where data goes. */
+function secretForApproval(value: string): string {
+  if (/^(?:https?:|[a-z][a-z\d+.-]*:[\\/]{2})/i.test(value)) return urlForApproval(value);
+  // A password in base64 can begin like a path.
+  const isShown = FILE_NAME.test(value) || (isPath(value) && !isRandom(value, MIN_RANDOM_ARG));
+  return isShown ? value : maskedSecret(value);
 }
 
 /** Returns the secrets in a URL that can be recognised by themselves. */
@@ -119,7 +128,10 @@ const HASH_OPTION = /(?:^|[-_])(?:commit|rev|revision|ref|sha\d*|hash|digest|che
 
 /** Variables that decide what runs: of their values, only what URLs contain is masked. */
 const CODE_VARIABLE =
-  /^(?:PATH|ENV|BASH_ENV|SHELL|EDITOR|VISUAL|PAGER|BROWSER|NODE_\w+|NPM_CONFIG_\w+|(?:LD|DYLD|UV|PIP|BUN|DENO|COREPACK|PERL|PERL5|RUBY|BUNDLE|_?JAVA|JDK|GIT|SSH)_?\w*|PYTHON\w*|PERL5\w*|RUBY\w*|CLASSPATH)$/i;
+  /^(?:PATH|ENV|BASH_ENV|SHELL|EDITOR|VISUAL|PAGER|BROWSER|NODE_\w+|NPM_CONFIG_\w+|(?:LD|DYLD|UV|PIP|BUN|DENO|COREPACK|PERL|PERL5|RUBY|BUNDLE|_?JAVA|JDK|GIT|SSH)_?\w*|PYTHON\w*|PERL5\w*|RUBY\w*|CLASSPATH|CARGO_\w+|\w*(?:_HOOKS|_WRAPPER|FLAGS|_OPTS|_OPTIONS|_PACKAGE))$/i;
+/** The name of a file by itself, with the ending of a program or of what programs read. */
+const FILE_NAME =
+  /^[\w@+-][\w@.+-]*\.(?:[cm]?[jt]sx?|json[5c]?|ya?ml|toml|ini|cfg|conf|env|txt|pem|key|crt|cer|p12|pfx|jks|py[cz]?|rb|pl|php|lua|sh|bash|zsh|ps1|bat|cmd|exe|dll|so|dylib|jar|node|wasm)$/i;
 
 /** A long string of letters and digits that reads like nothing: its words are three characters long on average. */
 function isRandom(text: string, minLength: number): boolean {

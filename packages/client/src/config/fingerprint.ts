@@ -129,9 +129,11 @@ export function assigned({ name, text }: Assignment): string {
   return quoted(`${name}=${shownVariable({ name, text })}`);
 }
 
-/** Shows a variable's value for approval. The value of one called `API_KEY` is never code, so its literal parts are masked. */
+/** Shows a variable's value for approval. Of one called `API_KEY`, literal parts are masked unless they are a path or a URL. */
 export function shownVariable({ name, text }: Assignment): string {
-  return isSecretName(name) ? withoutLiterals(text) : valueForApproval(name, text);
+  const mask = (literal: string) => valueForApproval(name, literal);
+  const shown = mask(text);
+  return isSecretName(name) && shown === maskedSecret(text) ? withoutLiterals(text, mask) : shown;
 }
 
 /** A header, with its variables but without literal parts: most of them are secrets, and none of them is code. */
@@ -140,14 +142,14 @@ function header({ name, text }: Assignment): string {
 }
 
 /** Masks everything but variables and the scheme of a credential: `Bearer ${TOKEN}` stays, `Bearer abc` does not. */
-function withoutLiterals(text: string): string {
+function withoutLiterals(text: string, mask: (literal: string) => string = maskedSecret): string {
   return text
     .split(/(\$\{[^{}]*\})/)
     .map((part) => {
       if (part.startsWith("${"))
-        return part.endsWith("}") ? part.replace(/:-(.*)\}$/s, (_, fallback: string) => `:-${maskedSecret(fallback)}}`) : part;
+        return part.endsWith("}") ? part.replace(/:-(.*)\}$/s, (_, fallback: string) => `:-${mask(fallback)}}`) : part;
       const [scheme = ""] = /^\s*(?:(?:Bearer|Basic|Token|Bot|ApiKey)\s+)?/i.exec(part) ?? [];
-      return part === scheme || /^.{0,5}$/.test(part) ? part : `${scheme}${maskedSecret(part.slice(scheme.length))}`;
+      return part === scheme || /^.{0,5}$/.test(part) ? part : `${scheme}${mask(part.slice(scheme.length))}`;
     })
     .join("");
 }

@@ -12,6 +12,7 @@ import {
   printable,
   replaceControls,
   TrunklineError,
+  valueForApproval,
 } from "@trunkline/core";
 import { secretLabel } from "../secrets/secret-reference.js";
 import { type ConfigSource, isMissing, leavesFolder, readOptional, readText, realPath } from "./config-files.js";
@@ -325,7 +326,7 @@ async function envFileValues(
  * and tokens are replaced too often to approve each.
  */
 function isMereSecret(name: string, value: string): boolean {
-  return isSecretName(name) && /^\w[\w.+=~/-]*$/.test(value);
+  return isSecretName(name) && /^\w[\w.+=~/-]*$/.test(value) && valueForApproval(name, value) !== value;
 }
 
 /** Whether a value looks like an option, a path or several words. Of other values in `.env` files the name must do. */
