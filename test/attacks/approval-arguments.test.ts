@@ -136,7 +136,9 @@ describe("the question of a policy", () => {
       const { error } = await asked(params);
       expect(error).toMatchObject({
         code: "DENIED",
-        message: expect.stringMatching(/^shell\.run requires approval each time, but its arguments are too long to show/),
+        message: expect.stringMatching(
+          /^shell\.run requires approval each time, but its arguments are too long to show/,
+        ),
         hint: expect.stringMatching(/fewer arguments, or allow the operation in the policy/),
       });
     }
