@@ -110,6 +110,7 @@ export class McpClient {
       "io.modelcontextprotocol/clientInfo": clientInfo,
     };
     const sent = this.#post({ id, method, params: { ...params, _meta } }, signal);
+    /** @type {Record<string, string>} */
     const named = typeof params.name === "string" ? { "mcp-name": params.name } : {};
     return { id, ...sent, headers: { "mcp-protocol-version": MODERN, "mcp-method": method, ...named } };
   }

@@ -49,7 +49,7 @@ describe("a project that asks for a secret", () => {
   it("does not get it without a grant, even if everything else is approved", async () => {
     using stage = new Stage(project(starting({ T: "${secret:TOKEN}" })));
     await stage.run(["trust", "--yes"]);
-    for (const env of [{}, { TRUNKLINE_TRUST: "all" }]) {
+    for (const env of [undefined, { TRUNKLINE_TRUST: "all" }]) {
       const { code, stderr } = await stage.run(["call", "p.show"], { env });
       expect(stderr).toContain("asks for the secret TOKEN, which you have not granted");
       expect(stderr).toContain("trunkline trust --secret TOKEN");

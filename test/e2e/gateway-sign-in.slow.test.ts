@@ -87,13 +87,19 @@ describe.each<Era>(["legacy", "modern"])("a %s client", (era) => {
     expect(await client.execute("sec.authenticate")).toContain("It now has 2 tools.");
   });
 
-  it.each([{ form: {} }, {}])("with only %j is told what the user has to do", async (elicitation) => {
-    using place = newPlace();
-    await using client = await connect(place, era, elicitation);
-    for (const answer of [await client.execute("sec.authenticate"), await client.call("mcp__sec__authenticate", {})]) {
-      expect(answer).toContain("AUTH_REQUIRED");
-      expect(answer).toContain("on the machine where Trunkline runs: trunkline auth login sec.");
-    }
-    expect(client.asked).toEqual([]);
-  });
+  it.each<Record<string, Record<string, never>>>([{ form: {} }, {}])(
+    "with only %j is told what the user has to do",
+    async (elicitation) => {
+      using place = newPlace();
+      await using client = await connect(place, era, elicitation);
+      for (const answer of [
+        await client.execute("sec.authenticate"),
+        await client.call("mcp__sec__authenticate", {}),
+      ]) {
+        expect(answer).toContain("AUTH_REQUIRED");
+        expect(answer).toContain("on the machine where Trunkline runs: trunkline auth login sec.");
+      }
+      expect(client.asked).toEqual([]);
+    },
+  );
 });

@@ -111,6 +111,7 @@ export class TeamClient {
   /** @param {string} method @param {Record<string, unknown>} params @returns {Record<string, string>} */
   #headersOf(method, params) {
     if (!this.#isModern) return { "mcp-session-id": this.session ?? "", "mcp-protocol-version": LEGACY };
+    /** @type {Record<string, string>} */
     const named = typeof params.name === "string" ? { "mcp-name": params.name } : {};
     return { "mcp-protocol-version": MODERN, "mcp-method": method, ...named };
   }

@@ -8,6 +8,11 @@ export function isRecordOf<T>(value: unknown, isItem: (item: unknown) => item is
   return isRecord(value) && Object.values(value).every(isItem);
 }
 
+/** Drops fields that are `undefined`. Options are spread over defaults with it, so that only given ones count. */
+export function withoutUndefined<T extends object>(value: T | undefined): T {
+  return Object.fromEntries(Object.entries(value ?? {}).filter(([, item]) => item !== undefined)) as T; // Drops absent keys only.
+}
+
 export function isString(value: unknown): value is string {
   return typeof value === "string";
 }

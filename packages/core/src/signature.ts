@@ -21,7 +21,7 @@ interface Detail extends SignatureOptions {
 
 /** Renders a JSON Schema of parameters as `(name: string, count?: number)`. */
 export function signatureOf(schema: Schema, options: SignatureOptions = {}): string {
-  return `(${fieldsOf(schema, { depth: 0, ...options, references: new References(schema) })})`;
+  return `(${fieldsOf(schema, { ...options, depth: options.depth ?? 0, references: new References(schema) })})`;
 }
 
 /** Renders the type that a JSON Schema describes, such as `{content: string}`. */

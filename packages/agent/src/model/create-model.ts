@@ -1,7 +1,7 @@
 // Creates a model from a provider's name. Each provider's library is imported on the first request, so using one does
 // not load the others.
 import type { LanguageModelV3 } from "@ai-sdk/provider";
-import { type Logger, Redactor, silentLogger, TrunklineError } from "@trunkline/core";
+import { type Logger, Redactor, silentLogger, TrunklineError, withoutUndefined } from "@trunkline/core";
 import { type EchoOptions, echoModel } from "./echo.js";
 import { type LibraryModelOptions, libraryModel } from "./library-model.js";
 import type { Model } from "./model.js";
@@ -43,7 +43,8 @@ const DEFAULT_IDLE_TIMEOUT_MS = 300_000;
 export function createModel(options: ModelOptions): Model {
   const provider = providerInfo(options.provider);
   const { logger = silentLogger } = options;
-  const retried = (model: Model) => (options.retry === false ? model : retryModel(model, { logger, ...options.retry }));
+  const retried = (model: Model) =>
+    options.retry === false ? model : retryModel(model, { logger, ...withoutUndefined(options.retry) });
   if (provider.format === "echo") return retried(echoModel({ ...options.echo, model: options.model }));
 
   const { model } = options;

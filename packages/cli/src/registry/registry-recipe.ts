@@ -219,10 +219,9 @@ class Asks {
     const known = this.#asks.get(key);
     this.#asks.set(key, {
       key,
-      ...(description === undefined ? {} : { description }),
-      ...(placeholder === undefined ? {} : { placeholder }),
-      ...(preset === undefined ? {} : { default: preset }),
-      ...known,
+      description: known?.description ?? description,
+      placeholder: known?.placeholder ?? placeholder,
+      default: known?.default ?? preset,
       isRequired: input.isRequired || known?.isRequired === true,
       isSecret: input.isSecret || known?.isSecret === true,
       isRepeated: isRepeated || known?.isRepeated === true,

@@ -1,5 +1,7 @@
 // Resolves a script's model settings to a model.
+
 import type { Model, ModelOptions } from "@trunkline/agent";
+import { withoutUndefined } from "@trunkline/core";
 import { world } from "./world.js";
 
 /**
@@ -13,9 +15,9 @@ export async function openModel(settings: string | Partial<ModelOptions> = {}): 
   ]);
   const { provider, model, endpoint } = own;
   const { options } = await readModelSettings(world().context, {
-    ...(provider === undefined ? {} : { provider }),
-    ...(model === undefined ? {} : { model }),
-    ...(endpoint === undefined ? {} : { endpoint }),
+    provider,
+    model,
+    endpoint,
   });
-  return createModel({ ...options, ...own, provider: options.provider, model: options.model });
+  return createModel({ ...options, ...withoutUndefined(own), provider: options.provider, model: options.model });
 }

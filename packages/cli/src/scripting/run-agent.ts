@@ -1,7 +1,7 @@
 // Runs an agent for a script: tools by glob, a model by id, approval by allow list.
 
 import type { Agent, AgentRequest, AgentResult, Approver, Message, Model, ModelOptions, Tool } from "@trunkline/agent";
-import { TrunklineError } from "@trunkline/core";
+import { TrunklineError, withoutUndefined } from "@trunkline/core";
 import { isAtTerminal } from "../terminal/context.js";
 import { holding } from "./lifeline.js";
 import { openModel } from "./open-model.js";
@@ -65,7 +65,7 @@ async function run(name: string, prompt: string | readonly Message[], options: R
     replay === undefined ? await liveParts(options) : await library.openReplay(replay, { redactor: context.redactor });
   const request: AgentRequest = {
     limits: { maxTurns: DEFAULT_MAX_TURNS },
-    ...passed,
+    ...withoutUndefined(passed),
     messages,
     ...parts,
     signal: passed.signal === undefined ? context.signal : AbortSignal.any([context.signal, passed.signal]),

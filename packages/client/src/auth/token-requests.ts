@@ -1,6 +1,6 @@
 // Requests tokens without a user: refreshes, and machines that sign in as themselves.
 import type { FetchLike, StoredOAuthTokens } from "@modelcontextprotocol/client";
-import { type Logger, TrunklineError } from "@trunkline/core";
+import { type Logger, TrunklineError, withoutUndefined } from "@trunkline/core";
 import type { HttpServer } from "../config/loaded-config.js";
 import { type CredentialRecord, type Grant, grantOf, withGrant } from "./credentials.js";
 import { type Discovered, discover } from "./discovery.js";
@@ -60,10 +60,7 @@ export async function refreshRecord(
     return withGrant(record, issuer, { tokens: undefined, ...gone });
   }
   // Not every server repeats these. If there are no new ones, keep the old refresh token and scope.
-  const kept = {
-    refresh_token: grant.tokens.refresh_token,
-    ...(grant.tokens.scope === undefined ? {} : { scope: grant.tokens.scope }),
-  };
+  const kept = { refresh_token: grant.tokens.refresh_token, scope: grant.tokens.scope };
   const renewed = { ...kept, ...withoutUndefined(tokens), issuer };
   onSecrets(secretsOf(renewed));
   logger.debug("token renewed", { server: name });
@@ -124,8 +121,4 @@ async function checkedResource(resource: string | undefined, { name, url }: Http
 function withinTime(fetch: FetchLike): FetchLike {
   const signal = AbortSignal.timeout(RENEW_TIMEOUT_MS);
   return (url, init) => fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([signal, init.signal]) : signal });
-}
-
-function withoutUndefined<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T; // Drops absent keys only.
 }

@@ -106,7 +106,7 @@ export function partyOf(channel: Channel | undefined): object | undefined {
 
 /** Whether this channel can answer any question at all. */
 export function canAnswer(channel: Channel | undefined): boolean {
-  return Object.keys(channel?.abilities ?? {}).length > 0;
+  return Object.values(channel?.abilities ?? {}).some((ability) => ability !== undefined);
 }
 
 const channels = new AsyncLocalStorage<Channel>();

@@ -1,5 +1,6 @@
 // Checks one entry without expanding it. A malformed entry becomes diagnostics that name the field.
 
+import { withoutUndefined } from "@trunkline/core";
 import { type CheckedAuth, readAuth } from "./auth-fields.js";
 import { FieldReader, type Leaf } from "./field-reader.js";
 import { transportOf } from "./fields.js";
@@ -280,7 +281,7 @@ function readTools(fields: FieldReader): ToolFilter | undefined {
   const allowed = collect(allow, ["includeTools", "enabledTools", "enabled_tools"], globs);
   const denied = collect(deny, ["excludeTools", "disabledTools", "disabled_tools"], globs);
   if (allowed === undefined && denied === undefined) return undefined;
-  return { ...(allowed === undefined ? {} : { allow: allowed }), ...(denied === undefined ? {} : { deny: denied }) };
+  return withoutUndefined({ allow: allowed, deny: denied });
 }
 
 function collect(

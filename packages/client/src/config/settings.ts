@@ -1,6 +1,6 @@
 // Settings other than servers: policy, what `download` can reach, what agents can do without asking, and what they see.
 import { isAbsolute } from "node:path";
-import { nearestNames } from "@trunkline/core";
+import { nearestNames, withoutUndefined } from "@trunkline/core";
 import { type BrokerSettings, readBroker } from "./broker-settings.js";
 import type { ConfigScope, Diagnostic } from "./loaded-config.js";
 import type { PolicyRules, PolicyVerdict } from "./policy.js";
@@ -89,18 +89,18 @@ export function readSettings(
   const updateNotice = readUpdateNotice(own("updateNotice"), warn);
   const store = readStore(own("store"), warn);
   return {
-    settings: {
-      ...(policy === undefined ? {} : { policy }),
-      ...(allowPrivateAddresses === undefined ? {} : { allowPrivateAddresses }),
-      ...(agentAllow === undefined ? {} : { agentAllow }),
-      ...(paths === undefined ? {} : { paths }),
-      ...(surface === undefined ? {} : { surface }),
-      ...(favourites === undefined ? {} : { favourites }),
-      ...(broker === undefined ? {} : { broker }),
-      ...(registry === undefined ? {} : { registry }),
-      ...(updateNotice === undefined ? {} : { updateNotice }),
-      ...(store === undefined ? {} : { store }),
-    },
+    settings: withoutUndefined({
+      policy,
+      allowPrivateAddresses,
+      agentAllow,
+      paths,
+      surface,
+      favourites,
+      broker,
+      registry,
+      updateNotice,
+      store,
+    }),
     diagnostics,
   };
 }

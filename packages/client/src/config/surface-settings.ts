@@ -1,6 +1,6 @@
 // Settings for `serve --surface auto`: which tools are always listed, what tool lists may cost, and which surface a client
 // gets. None of them decides what a client may call.
-import { hasControls, nearestNames } from "@trunkline/core";
+import { hasControls, nearestNames, withoutUndefined } from "@trunkline/core";
 import type { ConfigScope } from "./loaded-config.js";
 import { type ConfigNode, kindOf, memberOf, textOf } from "./tree.js";
 
@@ -47,7 +47,7 @@ export function readSurface(node: ConfigNode | undefined, warn: Warn): SurfaceSe
     return [];
   });
   const clients = readClients(memberOf(node, "clients"), warn);
-  return { ...Object.fromEntries(limits), ...(clients === undefined ? {} : { clients }) };
+  return withoutUndefined({ ...Object.fromEntries(limits), clients });
 }
 
 function readClients(node: ConfigNode | undefined, warn: Warn): SurfaceSettings["clients"] {

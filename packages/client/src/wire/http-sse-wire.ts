@@ -132,7 +132,7 @@ export class HttpSseWire implements Wire {
   }
 
   #headers(own: HttpHeaders): HttpHeaders {
-    const version = this.#revision === undefined ? {} : { [HEADERS.protocolVersion]: this.#revision };
+    const version: HttpHeaders = this.#revision === undefined ? {} : { [HEADERS.protocolVersion]: this.#revision };
     return this.#http.headersWith({ ...own, ...version });
   }
 }

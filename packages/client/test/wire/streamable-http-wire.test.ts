@@ -712,9 +712,12 @@ describe("a proxy", () => {
     expect(tunnels).toEqual([host]);
   });
 
-  it.each([{}, { NODE_USE_ENV_PROXY: "1", NO_PROXY: "127.0.0.1" }])("is not used with %j", async (more) => {
-    expect((await proxied(more)).tunnels).toEqual([]);
-  });
+  it.each<Record<string, string>>([{}, { NODE_USE_ENV_PROXY: "1", NO_PROXY: "127.0.0.1" }])(
+    "is not used with %j",
+    async (more) => {
+      expect((await proxied(more)).tunnels).toEqual([]);
+    },
+  );
 });
 
 describe("closing a wire", () => {

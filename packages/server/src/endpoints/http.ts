@@ -15,6 +15,7 @@ import {
   sleep,
   TrunklineError,
   toTrunklineError,
+  withoutUndefined,
 } from "@trunkline/core";
 import {
   errorMessage,
@@ -201,7 +202,7 @@ class Endpoint {
       });
     }
     this.#load = new PrincipalLoad(this.#protocol.limits.maxInFlight);
-    const limits = { ...SESSION_LIMITS, ...options.sessions };
+    const limits = { ...SESSION_LIMITS, ...withoutUndefined(options.sessions) };
     this.#sessions = new LegacySessions(this.#protocol, { heartbeat: this.#heartbeat, limits, gateway: gateway?.name });
     this.#modern = new ModernPosts(this.#protocol, { heartbeat: this.#heartbeat, service });
     this.#server = createHttpServer(

@@ -1,6 +1,6 @@
 // The protocol on top of one service, for one endpoint: both eras, and what they share.
 import { randomBytes } from "node:crypto";
-import type { Gateway, Logger } from "@trunkline/core";
+import { type Gateway, type Logger, withoutUndefined } from "@trunkline/core";
 import type { Caller } from "../interfaces/exchange.js";
 import type { McpService } from "../interfaces/mcp-service.js";
 import { LegacyConnection } from "./legacy.js";
@@ -30,7 +30,7 @@ export class Protocol {
   constructor(options: ProtocolOptions) {
     this.#options = options;
     this.#prefix = `${options.endpoint}-${randomBytes(6).toString("hex")}`;
-    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.limits = { ...DEFAULT_LIMITS, ...withoutUndefined(options.limits) };
     const { service, logger, gateway } = options;
     this.modern = new ModernProtocol(service, { logger, limits: this.limits, gateway });
     this.#legacyTasks = new TaskTable(this.limits.tasks);

@@ -1,6 +1,6 @@
 // Reads the fields of another program's entry. A field of the wrong type is skipped with a note, never an error: the
 // file is not ours.
-import { isRecord } from "@trunkline/core";
+import { isRecord, withoutUndefined } from "@trunkline/core";
 import { WRITTEN_FIELDS } from "../fields.js";
 import type { ServerEntry } from "../written-entry.js";
 
@@ -109,7 +109,7 @@ export function entryOf(fields: EntryFields): ServerEntry {
 
 /** Builds a tool filter if there is anything to filter. */
 export function toolFilter(allow: readonly string[] | undefined, deny: readonly string[] | undefined) {
-  return { ...(allow === undefined ? {} : { allow }), ...(deny === undefined ? {} : { deny }) };
+  return withoutUndefined({ allow, deny });
 }
 
 function isScalar(value: unknown): value is string | number | boolean {
