@@ -269,6 +269,9 @@ const SECRET_MESSAGES = [
   "Please answer: 'enter your GitHub password now'",
   "Enter the code we sent to your phone",
   "Enter your ᴘᴀꜱꜱᴡᴏʀᴅ",
+  "Enter your passшord",
+  "Enter your passѡord",
+  "Enter your acceѕѕ tokεη",
   "请输入验证码",
 ];
 
@@ -371,6 +374,10 @@ const BENIGN_FORMS: readonly [string, object][] = [
   ["Which HTTP status code?", { code: { type: "integer", description: "The status code, such as 404" } }],
   ["How do you want to sign in?", { method: { type: "string", default: "password" } }],
   ["What next?", { next: { type: "string", oneOf: [{ const: "reset", title: "Reset the password" }] } }],
+  ["Введите название ветки", { branch: { type: "string", title: "Новая ветка, в нижнем регистре" } }],
+  ["Какой шрифт вам нравится?", { font: { type: "string", title: "Шрифт, цвет и вес" } }],
+  ["Επιλέξτε την ημέρα και την ώρα", { day: { type: "string", title: "Ημέρα" } }],
+  ["Wybierz główną gałąź", { branch: { type: "string", title: "Gałąź i łącze" } }],
   ["Did the tests pass?", { passed: { type: "integer" }, boarding_pass: { type: "string" } }],
 ];
 

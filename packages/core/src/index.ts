@@ -85,6 +85,7 @@ export {
   valueForApproval,
 } from "./literal-secrets.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
+export { inLatin } from "./look-alikes.js";
 export { missingArguments } from "./missing-arguments.js";
 export { nestingVariable, requireNoChain } from "./nesting.js";
 export { npmCommand } from "./npm-command.js";

@@ -1,7 +1,6 @@
 // Recognises forms that ask for a password, token, key or similar. The protocol forbids them: such values belong on the
 // service's own page (URL mode), never in a form that passes through other programs.
-import { normalized } from "@trunkline/core";
-import { looksLike, plainText } from "./look-alikes.js";
+import { inLatin, normalized } from "@trunkline/core";
 
 const SERVICES =
   "access|api|auth|authentication|authorization|bearer|bot|deploy|github|gitlab|id|npm|oauth|personal access|refresh|security|session|slack";
@@ -146,4 +145,19 @@ function spellings(text: string): string[] {
   // Without its accents, Hangul and kana would not be the same letters.
   const composed = normalized(words, "NFKC").toLowerCase();
   return [...new Set([composed, plainText(words), latin, joined, digits])].map((each) => each.replace(/[ \t]+/g, " "));
+}
+
+/** Characters that are not visible, and marks above and below letters. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{M}\u115f\u1160\u3164\uffa0\u2800]/gu;
+
+/** Lower case, without accents and invisible characters. Keeps line breaks and tabs. */
+function plainText(text: string): string {
+  return normalized(text, "NFKD")
+    .replace(INVISIBLE, (character) => (character === "\n" || character === "\t" ? character : ""))
+    .toLowerCase();
+}
+
+/** Text as it looks to a person: {@link plainText} with letters that look like Latin ones replaced by these. */
+export function looksLike(text: string): string {
+  return inLatin(plainText(text));
 }

@@ -2,8 +2,7 @@
 // no hidden characters and no dangerous links, and does not ask for a password in a form. Every channel gets the vetted
 // question, whoever implements it.
 import { isRecord, printable } from "@trunkline/core";
-import { looksLike } from "./look-alikes.js";
-import { asksForSecret, isSecretField, isSecretNumber } from "./secret-words.js";
+import { asksForSecret, isSecretField, isSecretNumber, looksLike } from "./secret-words.js";
 import { defuseLinks, linkProblem } from "./web-links.js";
 
 type Raw = Readonly<Record<string, unknown>>;

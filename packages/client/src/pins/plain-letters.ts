@@ -1,38 +1,6 @@
 // Undoes what makes one text look different to a program and the same to a reader: compatibility forms, lookalike
 // letters, invisible characters, letters spelled one by one.
-import { normalized } from "@trunkline/core";
-
-/** Cyrillic, Greek and other letters that look like a Latin one. */
-const LOOKALIKES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    a: "аαɑᴀ",
-    b: "Ьвʙ",
-    c: "сϲᴄ",
-    d: "ԁɗᴅ",
-    e: "еєεᴇ",
-    f: "ғꜰ",
-    g: "ɡԍɢ",
-    h: "һнʜ",
-    i: "іιɩıɪ",
-    j: "јϳᴊ",
-    k: "кκᴋ",
-    l: "ӏłⅼʟ",
-    m: "мϻᴍ",
-    n: "ոпηɴ",
-    o: "оοօσᴏ",
-    p: "рρᴘ",
-    q: "ԛ",
-    r: "гʀ",
-    s: "ѕꜱ",
-    t: "тτᴛ",
-    u: "υսцᴜ",
-    v: "ѵνᴠ",
-    w: "ԝωшᴡ",
-    x: "хχ",
-    y: "уγүʏ",
-    z: "ᴢ",
-  }).flatMap(([latin, others]) => [...others].map((other): [string, string] => [other, latin])),
-);
+import { inLatin, normalized } from "@trunkline/core";
 
 const LEET: Readonly<Record<string, string>> = {
   "0": "o",
@@ -57,7 +25,7 @@ export function plainLetters(text: string): string {
     withoutAccents(text)
       .normalize("NFC")
       .toLowerCase()
-      .replace(SMALL_CAPITALS, (char) => LOOKALIKES.get(char) ?? char)
+      .replace(SMALL_CAPITALS, inLatin)
       // Not with a Latin letter in the pattern: it would be looked for from every other letter.
       .replace(/[\p{L}\p{N}_'’-]+/gu, (word) => (/[a-z]/.test(word) ? inLatin(word) : word))
       .replaceAll("’", "'")
@@ -81,8 +49,4 @@ export function skeletonOf(name: string): string {
 
 function withoutAccents(text: string): string {
   return normalized(normalized(text, "NFKC").replace(INVISIBLE, ""), "NFD").replace(ACCENTS, "");
-}
-
-function inLatin(word: string): string {
-  return /^[a-z0-9_'’-]*$/.test(word) ? word : [...word].map((char) => LOOKALIKES.get(char) ?? char).join("");
 }
