@@ -27,6 +27,7 @@ export const LAYERS = {
     imports: [
       "@trunkline/core",
       "@trunkline/core/network",
+      "@trunkline/core/schema",
       "@trunkline/protocol",
       "@modelcontextprotocol/client",
       "@modelcontextprotocol/client/stdio",
@@ -95,6 +96,7 @@ export const LAYERS = {
       "server imports core, protocol, client and the MCP server SDK; it uses the store through its port in core.",
     imports: [
       "@trunkline/core",
+      "@trunkline/core/schema",
       "@trunkline/protocol",
       "@trunkline/client",
       "@trunkline/client/internal",
@@ -121,7 +123,7 @@ export const LAYERS = {
   },
   agent: {
     message: "agent imports core and the model library; it uses the hub through the ToolSource port in core.",
-    imports: ["@trunkline/core", "ai", "@ai-sdk/*", "zod"],
+    imports: ["@trunkline/core", "@trunkline/core/schema", "ai", "@ai-sdk/*", "zod"],
     folders: {
       tools: [],
       model: ["tools"],

@@ -8,7 +8,6 @@ export type { Agent, AgentEvent, AgentRequest, AgentResult } from "./loop/agent.
 export { findAgent, listAgents, registerAgent } from "./loop/agents.js";
 export { Budget, type BudgetKind, type BudgetLimits } from "./loop/budget.js";
 export { type SubAgentTask, startAgent } from "./loop/delegate.js";
-export { type SchemaCheckOptions, schemaProblems } from "./loop/json-schema.js";
 export { messageText, textMessage } from "./loop/message-history.js";
 export { createModel, type ModelOptions } from "./model/create-model.js";
 export { type EchoOptions, echoModel } from "./model/echo.js";

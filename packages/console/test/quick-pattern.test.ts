@@ -1,5 +1,5 @@
+import { isQuickPattern } from "@trunkline/core/schema";
 import { describe, expect, it } from "vitest";
-import { isQuickPattern } from "../page/kit/quick-pattern.js";
 import { grepPattern } from "../page/pages/store/mark-patterns.js";
 
 const QUICK = [

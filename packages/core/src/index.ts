@@ -53,7 +53,16 @@ export {
   writeFileAtomically,
 } from "./files.js";
 export { hasReservedName, isInside, isReservedName, isWithin } from "./guarded-paths.js";
-export { isRecord, isRecordOf, isString, parseJson, parseUniqueJson, repeatedKey, withoutUndefined } from "./json.js";
+export {
+  canonicalJson,
+  isRecord,
+  isRecordOf,
+  isString,
+  parseJson,
+  parseUniqueJson,
+  repeatedKey,
+  withoutUndefined,
+} from "./json.js";
 export {
   checkJson,
   countOf,

@@ -17,6 +17,15 @@ export function isString(value: unknown): value is string {
   return typeof value === "string";
 }
 
+/** Serializes a value as JSON with sorted keys: equal values give equal text. */
+export function canonicalJson(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, item: unknown) =>
+      isRecord(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) : item,
+    ) ?? "null"
+  );
+}
+
 /** Parses JSON; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {

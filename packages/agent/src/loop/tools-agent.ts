@@ -2,6 +2,7 @@
 // of every other agent. A bad call never ends the run: the model gets the error and can try again.
 import {
   abortable,
+  canonicalJson,
   isRecord,
   isTrunklineError,
   messageOf,
@@ -9,12 +10,12 @@ import {
   repeatedKey,
   TrunklineError,
 } from "@trunkline/core";
+import { schemaProblems } from "@trunkline/core/schema";
 import type { Message, MessagePart, ModelTool } from "../model/model.js";
 import { FRAME_NOTE, frameOutput } from "../tools/framing.js";
 import type { Approval, Tool, ToolOutput } from "../tools/tool.js";
 import type { Agent, AgentRequest, AgentResult } from "./agent.js";
 import { startRun } from "./delegate.js";
-import { canonicalJson, schemaProblems } from "./json-schema.js";
 import { textMessage } from "./message-history.js";
 import { endWithAnswer, endWithLastWord, formatNote, OUT_OF_TIME, type Run, type ToolCallEvent } from "./run.js";
 

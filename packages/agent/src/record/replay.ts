@@ -1,7 +1,6 @@
 // Replays a recorded run without its model and tools. If the run differs from the recording, the error shows where.
-import { type ErrorCode, isRecord, Redactor, TrunklineError } from "@trunkline/core";
+import { canonicalJson, type ErrorCode, isRecord, Redactor, TrunklineError } from "@trunkline/core";
 import { z } from "zod";
-import { canonicalJson } from "../loop/json-schema.js";
 import { toMessage } from "../model/message-schema.js";
 import type { Message, Model, ModelEvent, ModelRequest } from "../model/model.js";
 import { withoutFrameKeys } from "../tools/framing.js";

@@ -11,8 +11,7 @@
 // A message's hash is the SHA-256 of its canonical JSON without secrets and frame keys, so a replay sees the same
 // hashes as long as it takes the same path.
 import { createHash } from "node:crypto";
-import { type Clock, Redactor, systemClock, TrunklineError } from "@trunkline/core";
-import { canonicalJson } from "../loop/json-schema.js";
+import { type Clock, canonicalJson, Redactor, systemClock, TrunklineError } from "@trunkline/core";
 import type { Message } from "../model/model.js";
 import { withoutFrameKeys } from "../tools/framing.js";
 import { JsonlFile, type JsonlLine, readJsonl } from "./jsonl-file.js";

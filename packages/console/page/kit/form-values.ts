@@ -1,7 +1,7 @@
 // From what a person has entered to a JSON value, and back. A draft is what the inputs hold: texts for most of them.
 import type { Json } from "@trunkline/console/contract";
+import { isQuickPattern, MAX_MATCHED_CHARS } from "@trunkline/core/schema";
 import { type FieldShape, type FormField, isObject, ownOf } from "./form-fields.js";
-import { isQuickPattern, MAX_MATCHED_CHARS } from "./quick-pattern.js";
 
 /** Undefined: nothing was entered. Options are entered by their index. */
 export type Draft = undefined | string | boolean | readonly Draft[] | { readonly [name: string]: Draft };

@@ -1,5 +1,5 @@
 // What to highlight in results of a search.
-import { isQuickPattern } from "../../kit/quick-pattern.js";
+import { isQuickPattern } from "@trunkline/core/schema";
 
 /** Finds the words of a query, at the beginning of a word. */
 export function wordsPattern(query: string): RegExp | undefined {

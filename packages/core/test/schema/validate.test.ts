@@ -1,5 +1,5 @@
-import { schemaProblems } from "@trunkline/agent";
 import { describe, expect, it } from "vitest";
+import { schemaProblems, validate } from "../../src/schema/validate.js";
 
 describe("schemaProblems", () => {
   const cases: [string, unknown, unknown, string | undefined][] = [
@@ -44,12 +44,33 @@ describe("schemaProblems", () => {
     else expect(problems[0]).toContain(problem);
   });
 
-  it("checks patterns only when told to, because untrusted ones can take forever", () => {
+  it("checks untrusted patterns only if they are certain to be quick", () => {
     expect(schemaProblems({ pattern: "^(a+)+$" }, `${"a".repeat(40)}!`)).toEqual([]);
-    expect(schemaProblems({ pattern: "^b$" }, "a", { patterns: true })).toHaveLength(1);
+    expect(schemaProblems({ pattern: "^(b+)+$" }, "a")).toEqual([]);
+    expect(schemaProblems({ pattern: "^b$" }, "a")).toEqual(["the value must match ^b$"]);
+    expect(schemaProblems({ pattern: "^(b+)+$" }, "a", { trusted: true })).toHaveLength(1);
+  });
+
+  it("rejects integers that have lost digits only when told to", () => {
+    expect(schemaProblems({ type: "integer" }, 2 ** 60)).toEqual([]);
+    expect(schemaProblems({ type: "integer" }, 2 ** 60, { exact: true })).toHaveLength(1);
   });
 
   it("terminates on a schema that refers to itself", () => {
     expect(schemaProblems({ $ref: "#" }, 1)).toEqual([]);
+  });
+
+  it("terminates on a schema that combines itself with itself", () => {
+    const twice = [{ $ref: "#" }, { $ref: "#" }];
+    expect(schemaProblems({ allOf: twice, anyOf: twice }, 1)).toEqual([]);
+  });
+
+  it("tells missing and unknown properties from wrong values, with their paths", () => {
+    const schema = { required: ["a"], properties: { b: { type: "string" } }, additionalProperties: false };
+    expect(validate({ items: schema }, [{ b: 1, c: 1 }]).map(({ path, kind }) => [path, kind])).toEqual([
+      [[0, "a"], "missing"],
+      [[0, "b"], "wrong"],
+      [[0, "c"], "unknown"],
+    ]);
   });
 });
