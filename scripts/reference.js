@@ -1,9 +1,11 @@
-// Generates docs/reference/: the operations from their definitions, the protocol from the support table. Needs the
-// build.
+// Generates docs/reference/: configuration and operations from their definitions, the protocol from the support table.
+// Needs the build.
 import { mkdirSync, writeFileSync } from "node:fs";
+import { ENTRY_FIELDS, SETTING_FIELDS } from "../packages/client/dist/config/index.js";
 import { REVISIONS } from "../packages/protocol/dist/revisions.generated.js";
 import { createRegistry } from "../packages/server/dist/operations/operation-registry.js";
 import { storeOperations } from "../packages/store/dist/contract/index.js";
+import { configurationPage } from "./configuration-page.js";
 import { protocolPage } from "./protocol-page.js";
 import { referencePage } from "./reference-page.js";
 
@@ -16,3 +18,7 @@ const folder = new URL("../docs/reference/", import.meta.url);
 mkdirSync(folder, { recursive: true });
 writeFileSync(new URL("operations.md", folder), referencePage([...registry.builtin, ...registry.sessionActions]));
 writeFileSync(new URL("protocol.md", folder), protocolPage(REVISIONS));
+writeFileSync(
+  new URL("configuration.md", folder),
+  configurationPage({ entryFields: ENTRY_FIELDS, settingFields: SETTING_FIELDS }),
+);

@@ -38,13 +38,13 @@ export {
   type QueueChannel,
   type QueuedQuestion,
 } from "./channel/queue-channel.js";
+export type { ServerEntry } from "./config/entry-fields.js";
 export { expandEnv } from "./config/expand.js";
 export type { InputPrompt, InputRequest } from "./config/inputs.js";
 export { type LoadConfigOptions, loadConfig } from "./config/load.js";
 export type { Diagnostic, HttpServer, LoadedConfig, ServerDefinition, StdioServer } from "./config/loaded-config.js";
 export type { Share } from "./config/sharing.js";
 export { type ConfigWatch, watchConfig } from "./config/watch.js";
-export type { ServerEntry } from "./config/written-entry.js";
 export type { ListKind, ServerState } from "./connection/connection-options.js";
 export type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./hub/catalogue-items.js";
 export { Hub } from "./hub/hub.js";

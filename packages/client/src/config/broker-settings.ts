@@ -12,10 +12,9 @@ const MAX_SECONDS = 2_147_483;
 
 /** Reads `"broker": {"idle": 900}`, in seconds. */
 export function readBroker(
-  node: ConfigNode | undefined,
+  node: ConfigNode,
   warn: (node: ConfigNode, message: string) => void,
 ): BrokerSettings | undefined {
-  if (node === undefined) return undefined;
   if (node.kind !== "map") {
     warn(node, `"broker" is ${kindOf(node)}, not an object such as { "idle": 900 }`);
     return undefined;

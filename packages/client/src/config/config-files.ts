@@ -11,9 +11,9 @@ import {
   TrunklineError,
 } from "@trunkline/core";
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
+import type { ServerEntry } from "./entry-fields.js";
 import { withHome } from "./home-path.js";
 import type { ConfigScope } from "./loaded-config.js";
-import type { ServerEntry } from "./written-entry.js";
 
 const FOLDER = ".trunkline";
 /** Folders in which programs keep a project's config file; the parent folder is the project. */

@@ -4,6 +4,7 @@ import { isAbsolute, resolve } from "node:path";
 import { redactedUrl, secretsInArgs, secretsInUrl } from "@trunkline/core";
 import { type SecretReference, secretLabel } from "../secrets/secret-reference.js";
 import { authSettings } from "./auth-fields.js";
+import { entrySettings } from "./entry-fields.js";
 import {
   type Deferred,
   type ExpandScope,
@@ -175,32 +176,9 @@ interface Filled {
 }
 
 function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset, text }: Filled): ServerDefinition {
-  const {
-    name,
-    scope,
-    dialect,
-    file,
-    at,
-    disabled,
-    lazy,
-    connectTimeoutMs,
-    callTimeoutMs,
-    tools,
-    asks,
-    readOnly,
-    pin,
-  } = entry;
-  const { maxMessageBytes, share, idleStopMs, registry } = entry;
+  const { name, scope, dialect, file, at } = entry;
   const common = {
-    ...{ name, scope, dialect, file, line: at.line, disabled, lazy, connectTimeoutMs, callTimeoutMs },
-    ...(tools === undefined ? {} : { tools }),
-    ...(asks === undefined ? {} : { asks }),
-    ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
-    ...(readOnly === undefined ? {} : { readOnly }),
-    ...(pin === undefined ? {} : { pin }),
-    ...(share === undefined ? {} : { share }),
-    ...(idleStopMs === undefined ? {} : { idleStopMs }),
-    ...(registry === undefined ? {} : { registry }),
+    ...{ name, scope, dialect, file, line: at.line, ...entrySettings(entry) },
     identity: identityOf(entry),
     trusted: options.trusted,
     trustsWorkspace: options.trustsWorkspace,

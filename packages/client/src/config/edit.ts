@@ -5,11 +5,12 @@ import { isAbsent, readRegularFile, TrunklineError, writeFileAtomically } from "
 import { decodeConfigText } from "./config-files.js";
 import { findSections } from "./dialects.js";
 import { removeJson, setJson } from "./edit-json.js";
+import type { ServerEntry } from "./entry-fields.js";
 import type { Dialect } from "./loaded-config.js";
 import { parseConfigText } from "./parse-file.js";
 import { parseJson } from "./parse-json.js";
 import { type ConfigNode, memberOf, textOf } from "./tree.js";
-import { type InputDefinition, inputsOf, type ServerEntry, toDialect, variableName } from "./written-entry.js";
+import { type InputDefinition, inputsOf, toDialect, variableName } from "./written-entry.js";
 
 export type ConfigEdit =
   | {

@@ -1,4 +1,3 @@
-import { remarkOnField } from "./fields.js";
 import type { Diagnostic } from "./loaded-config.js";
 import { type ConfigNode, kindOf, memberOf, type Position, textOf } from "./tree.js";
 
@@ -84,6 +83,10 @@ export class FieldReader {
     return undefined;
   }
 
+  has(field: string): boolean {
+    return this.#find(field) !== undefined;
+  }
+
   isList(field: string): boolean {
     return this.#find(field)?.kind === "list";
   }
@@ -137,10 +140,10 @@ export class FieldReader {
   }
 
   /** Reports fields that look like typos or are not supported. */
-  remarkOnUnknown(): void {
+  remarkOnUnknown(remarkOn: (field: string) => Pick<Diagnostic, "severity" | "message"> | undefined): void {
     if (this.#node.kind !== "map") return;
     for (const { key, at } of this.#node.members) {
-      const remark = remarkOnField(key);
+      const remark = remarkOn(key);
       if (remark !== undefined) this.#say(remark.severity, key, remark.message, at);
     }
   }

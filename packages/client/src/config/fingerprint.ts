@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { isRecord, isSecretName, maskedSecret, printable, urlForApproval, valueForApproval } from "@trunkline/core";
 import { secretLabel } from "../secrets/secret-reference.js";
 import { secretsOf } from "./definition.js";
+import { UNAPPROVED_SETTINGS } from "./entry-fields.js";
 import { inputIdsIn } from "./expand.js";
 import type { Leaf } from "./field-reader.js";
 import type { InputDescription } from "./inputs.js";
@@ -18,9 +19,7 @@ interface Surroundings {
 }
 
 /** Fields that decide neither what runs nor where data goes. */
-const HARMLESS: ReadonlySet<string> = new Set([
-  ...["at", "file", "scope", "disabled", "lazy", "connectTimeoutMs", "callTimeoutMs", "idleStopMs", "registry"],
-]);
+const HARMLESS: ReadonlySet<string> = new Set(["at", "file", "scope", ...UNAPPROVED_SETTINGS]);
 
 /**
  * Hashes (SHA-256) the project's folder and everything in the entries that decides what runs or where data goes,

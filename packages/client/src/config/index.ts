@@ -17,6 +17,7 @@ export {
   editedConfig,
   readEditableConfig,
 } from "./edit.js";
+export { ENTRY_FIELDS, type EntryField, type ServerEntry } from "./entry-fields.js";
 export { shownVariable } from "./fingerprint.js";
 export {
   type FoundImport,
@@ -56,11 +57,11 @@ export {
 } from "./program-file.js";
 export { isRegistryName, type RegistryOrigin } from "./registry-origin.js";
 export { adviceOnRelativeWords } from "./relative-words.js";
-export type { PathSettings } from "./settings.js";
+export { type PathSettings, SETTING_FIELDS, type SettingField } from "./setting-fields.js";
 export { keepsState, programName } from "./sharing.js";
 export type { ClientSurface, SurfaceSettings } from "./surface-settings.js";
 export { approvalsIn, TrustStore, type TrustSubject } from "./trusted-files.js";
 export { readUserSettings } from "./user-settings.js";
 export { type ConfigWatch, watchConfig } from "./watch.js";
 export { foreignFolders } from "./workspace-reach.js";
-export { type ServerEntry, secretsInEntry, toDialect } from "./written-entry.js";
+export { secretsInEntry, toDialect } from "./written-entry.js";

@@ -25,6 +25,7 @@ import {
   secretsOf,
 } from "./definition.js";
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
+import type { ServerEntry } from "./entry-fields.js";
 import { inputIdsIn, lookupIn } from "./expand.js";
 import { fieldDiagnostic } from "./field-reader.js";
 import { type InputPrompt, Inputs } from "./inputs.js";
@@ -38,7 +39,6 @@ import type { CheckedEntry } from "./server-entries.js";
 import { mergeSettings } from "./settings.js";
 import type { TrustSubject } from "./trusted-files.js";
 import { fieldsInWorkspace, foreignFolders } from "./workspace-reach.js";
-import type { ServerEntry } from "./written-entry.js";
 
 export interface LoadConfigOptions {
   cwd: string;

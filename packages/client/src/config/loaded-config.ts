@@ -1,9 +1,9 @@
 // The shapes that all dialects are read into; after this, the dialect no longer matters.
 import { Redactor } from "@trunkline/core";
 import type { SecretReference } from "../secrets/secret-reference.js";
-import type { RegistryOrigin } from "./registry-origin.js";
-import type { ConfigSettings, FileSettings } from "./settings.js";
-import type { Share } from "./sharing.js";
+import { DEFAULT_CALL_TIMEOUT_MS, DEFAULT_CONNECT_TIMEOUT_MS, type EntrySettings } from "./entry-fields.js";
+import type { FileSettings } from "./setting-fields.js";
+import type { ConfigSettings } from "./settings.js";
 
 /** Where an entry came from. An `explicit` file was named by the user for this run. */
 export type ConfigScope = "explicit" | "project" | "user";
@@ -11,46 +11,11 @@ export type ConfigScope = "explicit" | "project" | "user";
 /** Dialects are recognised by the key that holds the servers. */
 export type Dialect = "servers" | "mcpServers" | "metadata.mcp";
 
-/** Which of a server's tools are used: globs over tool names. `deny` wins over `allow`. */
-export interface ToolFilter {
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
-}
-
 /** Where an entry is defined. */
 export interface EntryOrigin {
   readonly file: string;
   readonly scope: ConfigScope;
   readonly dialect: Dialect;
-}
-
-/** An entry's settings that apply to every transport and need no expansion. */
-export interface EntrySettings {
-  readonly disabled: boolean;
-  /** Whether to connect on first use. */
-  readonly lazy: boolean;
-  /** How long connecting may take. 0: the default. */
-  readonly connectTimeoutMs: number;
-  /** How long a call can go without an answer or progress. 0: the default. */
-  readonly callTimeoutMs: number;
-  /** The size limit for one message of the server. Default: that of the hub. */
-  readonly maxMessageBytes?: number;
-  readonly tools?: ToolFilter;
-  /**
-   * True: the server asks questions during calls, so the calls of different channels take turns from the start. False:
-   * it never does. By default, they take turns once it has asked.
-   */
-  readonly asks?: boolean;
-  /** Tools that only read although the server does not say so: globs over tool names. */
-  readonly readOnly?: readonly string[];
-  /** What to do when the server changes a definition: hold every change, only note it, or nothing. */
-  readonly pin?: "hold" | "notice" | "off";
-  /** Who shares the connection. Default: see `shareOf`. */
-  readonly share?: Share;
-  /** How long a local server may be unused before it is stopped. 0: it is never stopped. Default: that of the pool. */
-  readonly idleStopMs?: number;
-  /** The registry that the entry was added from. */
-  readonly registry?: RegistryOrigin;
 }
 
 /** Common to all servers, whatever their transport. All values are expanded. */
@@ -206,9 +171,6 @@ export interface LoadedConfig {
 export function entryRedactor({ unapprovedSecrets }: Pick<LoadedConfig, "unapprovedSecrets">, name: string): Redactor {
   return new Redactor().add(...(unapprovedSecrets?.get(name) ?? []));
 }
-
-export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
-export const DEFAULT_CALL_TIMEOUT_MS = 60_000;
 
 export function connectTimeoutOf({ connectTimeoutMs }: EntrySettings): number {
   return connectTimeoutMs || DEFAULT_CONNECT_TIMEOUT_MS;

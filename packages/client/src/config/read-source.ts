@@ -26,7 +26,8 @@ import { type InputDescription, readInputs } from "./inputs.js";
 import type { ConfigFile, Diagnostic, RejectedServer } from "./loaded-config.js";
 import { looksLikeJson, parseJson } from "./parse-json.js";
 import { type CheckedEntry, checkEntry } from "./server-entries.js";
-import { type FileSettings, readSettings, UNKNOWN_RULES } from "./settings.js";
+import type { FileSettings } from "./setting-fields.js";
+import { readSettings, UNKNOWN_RULES } from "./settings.js";
 import type { ParseOutcome, Position } from "./tree.js";
 
 /** A file's content before merging and expansion. */

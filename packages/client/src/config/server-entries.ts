@@ -2,20 +2,9 @@
 
 import { withoutUndefined } from "@trunkline/core";
 import { type CheckedAuth, readAuth } from "./auth-fields.js";
+import { type EntrySettings, readEntrySettings, remarkOnField } from "./entry-fields.js";
 import { FieldReader, type Leaf } from "./field-reader.js";
-import { transportOf } from "./fields.js";
-import {
-  DEFAULT_CALL_TIMEOUT_MS,
-  DEFAULT_CONNECT_TIMEOUT_MS,
-  type Diagnostic,
-  type Dialect,
-  type EntryOrigin,
-  type EntrySettings,
-  type RejectedServer,
-  type ToolFilter,
-} from "./loaded-config.js";
-import { readRegistryOrigin } from "./registry-origin.js";
-import { isShare, type Share } from "./sharing.js";
+import type { Diagnostic, Dialect, EntryOrigin, RejectedServer } from "./loaded-config.js";
 import type { Member, Position } from "./tree.js";
 
 /** A well-formed entry. Its strings are as in the file. */
@@ -42,11 +31,6 @@ type EntryOutcome = { readonly diagnostics: readonly Diagnostic[] } & (
   | { readonly rejected: RejectedServer }
 );
 
-/** The longest timer Node supports. */
-const MAX_TIMER_SECONDS = 2_147_483;
-const LEAST_MESSAGE_BYTES = 64 * 1024;
-/** A longer text does not fit into a JavaScript string. */
-const MOST_MESSAGE_BYTES = 512_000_000;
 /** The characters RFC 9110 allows in a header name. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -65,7 +49,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
     return reject();
   }
   if (!fields.isObject()) return reject();
-  fields.remarkOnUnknown();
+  fields.remarkOnUnknown(remarkOnField);
 
   const { command, args } = readCommand(fields);
   const { url, impliedType } = readUrl(fields);
@@ -77,37 +61,18 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
   }
   const envFile = fields.string("envFile");
   const cwd = fields.string("cwd");
-  const enabled = fields.boolean("enabled");
-  if (enabled === false) fields.note("enabled", 'interpreted as "disabled": true');
-  const disabled = fields.boolean("disabled") === true || enabled === false;
-  const lazy = fields.boolean("lazy") ?? origin.dialect === "metadata.mcp";
-  const asks = fields.boolean("asks");
-  const readOnly = readReadOnly(fields);
-  const pin = readPin(fields);
-  const connectTimeoutMs = readTimeout(fields);
-  const callTimeoutMs = readCallTimeout(fields);
-  const maxMessageBytes = readMaxMessageBytes(fields);
-  const share = readShare(fields);
-  const idleStopMs = readIdleStop(fields);
-  const tools = readTools(fields);
+  const settings = readEntrySettings(fields, origin);
   const auth = type === "stdio" ? undefined : readAuth(fields);
-  const registry = readRegistryOrigin(fields);
   if (fields.failed || type === undefined) return reject();
   const entry: CheckedEntry = {
-    ...{ name, ...origin, at: member.at, type, args, env, headers, disabled, lazy, connectTimeoutMs, callTimeoutMs },
-    ...(type === "stdio" && command !== undefined ? { command } : {}),
-    ...(type !== "stdio" && url !== undefined ? { url } : {}),
-    ...(envFile === undefined || envFile.text === "" ? {} : { envFile }),
-    ...(cwd === undefined || cwd.text === "" ? {} : { cwd }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(asks === undefined ? {} : { asks }),
-    ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
-    ...(readOnly === undefined ? {} : { readOnly }),
-    ...(pin === undefined ? {} : { pin }),
-    ...(share === undefined ? {} : { share }),
-    ...(idleStopMs === undefined ? {} : { idleStopMs }),
-    ...(auth === undefined ? {} : { auth }),
-    ...(registry === undefined ? {} : { registry }),
+    ...{ name, ...origin, at: member.at, type, args, env, headers, ...settings },
+    ...withoutUndefined({
+      command: type === "stdio" ? command : undefined,
+      url: type === "stdio" ? undefined : url,
+      envFile: envFile?.text === "" ? undefined : envFile,
+      cwd: cwd?.text === "" ? undefined : cwd,
+      auth,
+    }),
   };
   return { entry, diagnostics: fields.diagnostics };
 }
@@ -203,92 +168,20 @@ function readType(fields: FieldReader): "stdio" | "http" | "sse" | "invalid" | u
   return undefined;
 }
 
-function readTimeout(fields: FieldReader): number {
-  const seconds = fields.number("timeout");
-  if (seconds === undefined || seconds === 0) return DEFAULT_CONNECT_TIMEOUT_MS;
-  if (seconds > 600) {
-    fields.warn("timeout", `${seconds} is more than 600 seconds (the unit is not milliseconds); 600 is used`);
-  } else if (seconds < 1) {
-    fields.warn("timeout", `${seconds} is less than 1 second; 1 is used`);
-  }
-  return Math.round(Math.min(600, Math.max(1, seconds)) * 1000);
-}
+const TRANSPORTS: ReadonlyMap<string, "stdio" | "http" | "sse"> = new Map([
+  ["stdio", "stdio"],
+  ["local", "stdio"],
+  ["command", "stdio"],
+  ["http", "http"],
+  ["https", "http"],
+  ["streamablehttp", "http"],
+  ["streamable", "http"],
+  ["httpstream", "http"],
+  ["remote", "http"],
+  ["sse", "sse"],
+]);
 
-function readCallTimeout(fields: FieldReader): number {
-  const seconds = fields.number("callTimeout");
-  if (seconds === undefined || seconds === 0) return DEFAULT_CALL_TIMEOUT_MS;
-  if (seconds < 0) {
-    fields.warn("callTimeout", `${seconds} is not a valid time; ${DEFAULT_CALL_TIMEOUT_MS / 1000} seconds are used`);
-    return DEFAULT_CALL_TIMEOUT_MS;
-  }
-  if (seconds > MAX_TIMER_SECONDS)
-    fields.warn("callTimeout", `${seconds} seconds are too many; ${MAX_TIMER_SECONDS} is used`);
-  return Math.max(1, Math.round(Math.min(MAX_TIMER_SECONDS, seconds) * 1000));
-}
-
-function readMaxMessageBytes(fields: FieldReader): number | undefined {
-  const bytes = fields.number("maxMessageBytes");
-  if (bytes === undefined) return undefined;
-  if (bytes >= LEAST_MESSAGE_BYTES && bytes <= MOST_MESSAGE_BYTES) return Math.floor(bytes);
-  const used = bytes > MOST_MESSAGE_BYTES ? MOST_MESSAGE_BYTES : LEAST_MESSAGE_BYTES;
-  fields.warn(
-    "maxMessageBytes",
-    `${bytes} is not between ${LEAST_MESSAGE_BYTES} and ${MOST_MESSAGE_BYTES}; ${used} is used`,
-  );
-  return used;
-}
-
-/** Reads globs, or `true` for all tools. */
-function readReadOnly(fields: FieldReader): readonly string[] | undefined {
-  if (fields.isList("readOnly")) return fields.list("readOnly")?.map(({ text }) => text);
-  const all = fields.boolean("readOnly");
-  return all === undefined ? undefined : all ? ["*"] : [];
-}
-
-/** An unknown value holds: a typo must not switch a safeguard off. */
-function readPin(fields: FieldReader): "hold" | "notice" | "off" | undefined {
-  const text = fields.string("pin")?.text;
-  if (text === undefined || text === "hold" || text === "notice" || text === "off") return text;
-  fields.warn("pin", `"${text}" is not known; use "hold", "notice" or "off". "hold" is assumed`);
-  return "hold";
-}
-
-/** An unknown value rejects the entry: a typo must not share a connection that was meant to be private. */
-function readShare(fields: FieldReader): Share | undefined {
-  const text = fields.string("share")?.text;
-  if (text === undefined || isShare(text)) return text;
-  fields.fail("share", `"${text}" is not known; use "workspace", "user" or "client"`);
-  return undefined;
-}
-
-function readIdleStop(fields: FieldReader): number | undefined {
-  const seconds = fields.number("idleStop");
-  if (seconds === undefined) return undefined;
-  if (seconds < 0) {
-    fields.warn("idleStop", `${seconds} is not a valid time; the default is used`);
-    return undefined;
-  }
-  if (seconds > MAX_TIMER_SECONDS)
-    fields.warn("idleStop", `${seconds} seconds are too many; ${MAX_TIMER_SECONDS} is used`);
-  return Math.round(Math.min(MAX_TIMER_SECONDS, seconds) * 1000);
-}
-
-function readTools(fields: FieldReader): ToolFilter | undefined {
-  const globs = (field: string) => fields.list(field)?.map(({ text }) => text);
-  const allow = fields.isList("tools") ? globs("tools") : globs("tools.allow");
-  const deny = fields.isList("tools") ? undefined : globs("tools.deny");
-  if (!fields.isList("tools")) fields.checkObject("tools", ["allow", "deny"]);
-  const allowed = collect(allow, ["includeTools", "enabledTools", "enabled_tools"], globs);
-  const denied = collect(deny, ["excludeTools", "disabledTools", "disabled_tools"], globs);
-  if (allowed === undefined && denied === undefined) return undefined;
-  return withoutUndefined({ allow: allowed, deny: denied });
-}
-
-function collect(
-  own: string[] | undefined,
-  aliases: readonly string[],
-  globs: (field: string) => string[] | undefined,
-): string[] | undefined {
-  const lists = [own, ...aliases.map(globs)].filter((list) => list !== undefined);
-  return lists.length === 0 ? undefined : [...new Set(lists.flat())];
+/** Returns the transport a word stands for, in all common spellings. */
+function transportOf(word: string): "stdio" | "http" | "sse" | undefined {
+  return TRANSPORTS.get(word.toLowerCase().replace(/[-_ +]/g, ""));
 }

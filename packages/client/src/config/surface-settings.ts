@@ -27,8 +27,7 @@ const MAX_FAVOURITES = 200;
 const MAX_NAME_CHARS = 200;
 
 /** Reads `"surface": {"directTokens": 1200, "favouriteTokens": 800, "clients": {"my-agent": "direct"}}`. */
-export function readSurface(node: ConfigNode | undefined, warn: Warn): SurfaceSettings | undefined {
-  if (node === undefined) return undefined;
+export function readSurface(node: ConfigNode, warn: Warn): SurfaceSettings | undefined {
   if (node.kind !== "map") {
     warn(node, `"surface" is ${kindOf(node)}, not an object such as { "directTokens": 1200 }`);
     return undefined;
@@ -69,8 +68,7 @@ function readClients(node: ConfigNode | undefined, warn: Warn): SurfaceSettings[
 }
 
 /** Reads `"favourites": ["github.create_issue", "docs.*"]`. Entries that cannot name a tool are left out. */
-export function readFavourites(node: ConfigNode | undefined, warn: Warn): readonly string[] | undefined {
-  if (node === undefined) return undefined;
+export function readFavourites(node: ConfigNode, warn: Warn): readonly string[] | undefined {
   if (node.kind !== "list") {
     warn(node, `"favourites" is ${kindOf(node)}, not a list of tools such as ["github.create_issue", "docs.*"]`);
     return undefined;

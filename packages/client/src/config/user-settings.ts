@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import { isMissing, readText } from "./config-files.js";
 import { parseConfigText } from "./parse-file.js";
-import { type FileSettings, readSettings } from "./settings.js";
+import type { FileSettings } from "./setting-fields.js";
+import { readSettings } from "./settings.js";
 
 /** Reads `settings.json` in Trunkline's home. A missing or malformed file has no settings. */
 export async function readUserSettings(home: string, signal?: AbortSignal): Promise<FileSettings> {

@@ -1,30 +1,9 @@
 // An entry as written to a file, and how the dialects differ. Commands and imports always write the `mcpServers`
 // dialect; this file converts entries to the file's own dialect.
 import { secretLabel } from "../secrets/secret-reference.js";
+import { EXPANDED_FIELDS, type ServerEntry } from "./entry-fields.js";
 import { inputIdsIn, secretsIn } from "./expand.js";
 import type { Dialect } from "./loaded-config.js";
-import type { RegistryOrigin } from "./registry-origin.js";
-
-/** A file's entry for one server. Values are unexpanded, in the `mcpServers` dialect. */
-export interface ServerEntry {
-  readonly type?: "stdio" | "http" | "sse";
-  readonly command?: string;
-  readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly envFile?: string;
-  readonly cwd?: string;
-  readonly url?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly disabled?: boolean;
-  /** Connect on first use. */
-  readonly lazy?: boolean;
-  /** Seconds to connect. */
-  readonly timeout?: number;
-  /** Seconds a call may take without an answer. */
-  readonly callTimeout?: number;
-  readonly tools?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
-  readonly registry?: RegistryOrigin;
-}
 
 /** An input to ask the user for, as VS Code defines it under `inputs`. */
 export interface InputDefinition {
@@ -95,11 +74,7 @@ function mapTexts(entry: ServerEntry, change: (text: string) => string): ServerE
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, deep(item)]));
   };
-  // `tools` contains globs, which are never expanded, and `registry` is only a record.
-  const { tools, registry, ...expanded } = entry;
-  return {
-    ...(deep(expanded) as ServerEntry),
-    ...(tools === undefined ? {} : { tools }),
-    ...(registry === undefined ? {} : { registry }),
-  };
+  return Object.fromEntries(
+    Object.entries(entry).map(([field, value]) => [field, EXPANDED_FIELDS.has(field) ? deep(value) : value]),
+  );
 }

@@ -10,7 +10,7 @@ import {
   toTrunklineError,
 } from "@trunkline/core";
 import { RPC_CODES, readParamHeaders } from "@trunkline/protocol";
-import type { ToolFilter } from "../config/loaded-config.js";
+import type { ToolFilter } from "../config/entry-fields.js";
 import { isSessionExpired } from "../connection/connection-errors.js";
 import type { ListKind } from "../connection/connection-options.js";
 import type { ServerLink } from "../connection/server-link.js";

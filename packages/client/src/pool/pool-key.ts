@@ -1,6 +1,7 @@
 // When two servers are the same one: everything that decides what runs, what it can reach and how it is talked to.
 import { usesSignIn } from "../auth/server-auth.js";
 import type { Root } from "../channel/channel.js";
+import { connectionSettings } from "../config/entry-fields.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
 import type { Share } from "../config/sharing.js";
 import type { ConnectionOptions } from "../connection/connection-options.js";
@@ -31,7 +32,7 @@ export function keyParts(
   options: ConnectionOptions,
   { share, workspace }: KeyPlace,
 ): KeyParts {
-  const { name, type, connectTimeoutMs, callTimeoutMs, maxMessageBytes = options.maxMessageBytes, asks } = definition;
+  const { name, type, maxMessageBytes = options.maxMessageBytes } = definition;
   const isProject = definition.scope === "project";
   const { clientInfo, connectLimitMs, asking } = options;
   const { policy, abilities } = asking;
@@ -39,7 +40,8 @@ export function keyParts(
     name,
     workspace: share === "workspace" ? workspace : "",
     settings: canonical({
-      ...{ type, share, connectTimeoutMs, callTimeoutMs, maxMessageBytes, asks, clientInfo, connectLimitMs },
+      ...connectionSettings(definition),
+      ...{ type, share, maxMessageBytes, clientInfo, connectLimitMs },
       ...{ policy, abilities, isProject },
       // Named in the error if the server fails.
       unset: definition.unset,

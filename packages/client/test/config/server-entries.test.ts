@@ -157,7 +157,7 @@ describe("reading an entry", () => {
     });
     const config = await place.load({ cwd: join(place.cwd, "a") });
     expect(server(config, "project")).toMatchObject({ cwd: place.cwd });
-    expect(server(config, "user")).toHaveProperty("cwd", undefined);
+    expect((server(config, "user") as { cwd?: string }).cwd).toBeUndefined();
   });
 
   it("expands ~ like a shell, and in args like VS Code", async () => {

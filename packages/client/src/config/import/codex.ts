@@ -1,7 +1,7 @@
 // Codex keeps its servers in TOML and expands no variables; it has separate fields for values from the environment.
 import { isRecord } from "@trunkline/core";
+import type { ServerEntry } from "../entry-fields.js";
 import { parseProgramText } from "../program-text.js";
-import type { ServerEntry } from "../written-entry.js";
 import { CALL_SECONDS, CONNECT_SECONDS, type EntryReader, entryOf, toolFilter } from "./entry-reader.js";
 import type { ProgramReader } from "./imported-server.js";
 import { asItIs } from "./program-variables.js";

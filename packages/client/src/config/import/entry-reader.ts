@@ -1,8 +1,7 @@
 // Reads the fields of another program's entry. A field of the wrong type is skipped with a note, never an error: the
 // file is not ours.
 import { isRecord, withoutUndefined } from "@trunkline/core";
-import { WRITTEN_FIELDS } from "../fields.js";
-import type { ServerEntry } from "../written-entry.js";
+import { IMPORTED_FIELDS, type ServerEntry } from "../entry-fields.js";
 
 /** An object from another program's file. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -98,7 +97,7 @@ export type EntryFields = { readonly [Key in keyof ServerEntry]?: ServerEntry[Ke
  */
 export function entryOf(fields: EntryFields): ServerEntry {
   return Object.fromEntries(
-    WRITTEN_FIELDS.flatMap((key) => {
+    IMPORTED_FIELDS.flatMap((key) => {
       const value = fields[key];
       if (value === undefined || value === false) return [];
       if (typeof value === "object" && Object.keys(value).length === 0) return [];

@@ -1,6 +1,7 @@
 // Types shared by the readers of other programs' files.
 import type { ProgramId } from "@trunkline/core";
-import type { InputDefinition, ServerEntry } from "../written-entry.js";
+import type { ServerEntry } from "../entry-fields.js";
+import type { InputDefinition } from "../written-entry.js";
 
 /** Where to look for a program's files. */
 export interface ImportPlace {

@@ -1,7 +1,8 @@
 // Turns a file's text into servers; shared by all programs.
 import { isRecord } from "@trunkline/core";
+import type { ServerEntry } from "../entry-fields.js";
 import { parseProgramText } from "../program-text.js";
-import { type InputDefinition, inputsOf, type ServerEntry } from "../written-entry.js";
+import { type InputDefinition, inputsOf } from "../written-entry.js";
 import { EntryReader, type Fields } from "./entry-reader.js";
 import type { ImportedServer, ParsedServers } from "./imported-server.js";
 

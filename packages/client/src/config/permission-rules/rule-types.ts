@@ -1,7 +1,7 @@
 // What a permission rule of another program says, and about which servers.
 import type { ProgramId, TrunklineError } from "@trunkline/core";
+import type { ServerEntry } from "../entry-fields.js";
 import type { ImportPlace } from "../import/imported-server.js";
-import type { ServerEntry } from "../written-entry.js";
 
 /**
  * `only`: the program uses nothing else. `off`: it does not start the server. `hook`: it runs a command around a call.
