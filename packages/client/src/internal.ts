@@ -13,13 +13,12 @@ export { type PolicyRules, type PolicyVerdict, verdictOn } from "./config/policy
 export { withoutForeignPrograms } from "./connection/run-folder.js";
 export { isAllowed } from "./hub/member-lists.js";
 export { dottedName, mayBelongTo, ownersOf, wireName } from "./names/name-styles.js";
-export { type RenamedTool, resolveToolName } from "./names/names-table.js";
-export { type ChangeVerdict, classifyChange, type HoldReason } from "./pins/classify-change.js";
+export type { RenamedTool } from "./names/names-table.js";
+export { classifyChange } from "./pins/classify-change.js";
 export { type DiffLine, diffDefinitions } from "./pins/definition-diff.js";
-export { type KnownTool, Neighbours } from "./pins/neighbours.js";
-export { approvePins, type HeldPin, reportPins, type ServerPinReport } from "./pins/pin-report.js";
+export { Neighbours } from "./pins/neighbours.js";
+export { approvePins, type HeldPin, reportPins } from "./pins/pin-report.js";
 export type { PinChange } from "./pins/pin-state.js";
-export type { Definition, PinKind } from "./pins/pinned-definition.js";
 export { heldError } from "./pins/server-pins.js";
 export { decodeBase64 } from "./results/base64.js";
 export { capText } from "./results/cap-text.js";
@@ -32,4 +31,4 @@ export {
 } from "./secrets/keychain.js";
 export { resolveSecrets, secretEnvironment } from "./secrets/resolve-secrets.js";
 export { parseSecretReference } from "./secrets/secret-reference.js";
-export { listenToProcessTrees, type ProcessTreeListener } from "./wire/process-tree.js";
+export { listenToProcessTrees } from "./wire/process-tree.js";

@@ -7,7 +7,7 @@ declare const contentIdBrand: unique symbol;
 export type ContentId = string & { readonly [contentIdBrand]: "ContentId" };
 
 /** The minimum length of an abbreviated id, see {@link parseContentIdPrefix}. */
-export const MIN_CONTENT_ID_PREFIX = 8;
+const MIN_CONTENT_ID_PREFIX = 8;
 
 const ALGORITHM_PREFIX = /^sha256[-:]/i;
 const FULL_ID = /^[0-9a-f]{64}$/;

@@ -62,7 +62,7 @@ export function signalOf(options: {
   return options.signal ?? options.ending?.signal;
 }
 
-export interface DeadlineOptions {
+interface DeadlineOptions {
   /** How long the work may take. Default: no limit. */
   timeoutMs?: number | undefined;
   /** The caller's signal; its abort ends the work at once. */

@@ -56,7 +56,7 @@ export type ErrorCode =
   | "IO"
   | "INTERNAL";
 
-export interface ErrorDetails {
+interface ErrorDetails {
   cause?: unknown;
   /** What to do next, in one actionable sentence. */
   hint?: string;

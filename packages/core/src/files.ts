@@ -49,7 +49,7 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 export const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
 const PART_BYTES = 64 * 1024;
 
-export interface ReadRegularFileOptions {
+interface ReadRegularFileOptions {
   readonly signal?: AbortSignal | undefined;
   /** Default 64 MB. */
   readonly maxBytes?: number;
@@ -112,7 +112,7 @@ export function makeFolder(folder: string, mode = 0o777): void {
   }
 }
 
-export interface AtomicWriteOptions {
+interface AtomicWriteOptions {
   /** Mode of a new file; an existing file keeps its own. Default 0o644. */
   mode?: number;
   /** Mode of folders that have to be created. Default 0o755. */

@@ -7,19 +7,11 @@ export {
   bm25WeightOfFts5,
   boundedBm25,
 } from "./bm25.js";
-export {
-  type ContentId,
-  contentIdOf,
-  isContentId,
-  MIN_CONTENT_ID_PREFIX,
-  parseContentId,
-  parseContentIdPrefix,
-} from "./content-id.js";
+export { type ContentId, contentIdOf, isContentId, parseContentId, parseContentIdPrefix } from "./content-id.js";
 export {
   abortable,
   abortError,
   type Deadline,
-  type DeadlineOptions,
   Endable,
   type Ending,
   formatMs,
@@ -30,7 +22,6 @@ export {
 } from "./deadline.js";
 export {
   type ErrorCode,
-  type ErrorDetails,
   fileReason,
   isTrunklineError,
   messageOf,
@@ -40,7 +31,6 @@ export {
 } from "./errors.js";
 export { headOf, LEFT_OUT } from "./excerpt.js";
 export {
-  type AtomicWriteOptions,
   isAbsent,
   isFolder,
   isFolderSync,
@@ -100,11 +90,9 @@ export { nestingVariable, requireNoChain } from "./nesting.js";
 export { npmCommand } from "./npm-command.js";
 export {
   aliasesOf,
-  type CommandLineHint,
   type JsonSchema,
   type Narrowing,
   type Parameter,
-  type ParameterOptions,
   type ParameterSet,
   type ParamsOf,
   param,
@@ -121,15 +109,13 @@ export {
   type LogLevel,
   type SourcedTool,
   type StoreOperation,
-  type StoreOperationKind,
-  type StoreOperationOptions,
   systemClock,
   type ToolCallOptions,
   type ToolCallResult,
   type ToolProgress,
   type ToolSource,
 } from "./ports.js";
-export { MIN_SECRET_LENGTH, Redactor, secretForms } from "./redaction.js";
+export { MIN_SECRET_LENGTH, Redactor } from "./redaction.js";
 export {
   firstWords,
   hasControls,
@@ -148,7 +134,7 @@ export {
   TELLING_BYTES,
 } from "./sensitive-paths.js";
 export { jsonBytes, type Shrunk, shareOut, shrink, shrinkSpan } from "./shrink.js";
-export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
+export { signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";
 export {
   type BatchClaim,

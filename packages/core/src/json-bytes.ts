@@ -95,7 +95,7 @@ export function closing(open: number): number {
   return open === OPEN_LIST ? CLOSE_LIST : CLOSE_RECORD;
 }
 
-export function afterSpace(bytes: Uint8Array, from: number): number {
+function afterSpace(bytes: Uint8Array, from: number): number {
   let at = from;
   for (;;) {
     const byte = bytes[at];

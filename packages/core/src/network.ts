@@ -88,8 +88,7 @@ cloudMetadata.addSubnet("fd00:ec2::", 32, "ipv6");
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 /** The system resolver. */
-export const resolveByName: ResolveHost = async (host) =>
-  (await lookup(host, { all: true })).map((found) => found.address);
+const resolveByName: ResolveHost = async (host) => (await lookup(host, { all: true })).map((found) => found.address);
 
 /** Returns all addresses of a URL's host. The URL parser has already normalized unusual spellings of an address. */
 export async function addressesOf(url: URL, resolve: ResolveHost = resolveByName): Promise<readonly string[]> {
@@ -103,7 +102,7 @@ export async function addressesOf(url: URL, resolve: ResolveHost = resolveByName
   }
 }
 
-export interface AddressedRequest {
+interface AddressedRequest {
   /** The address to connect to; another lookup could return a different one. */
   readonly address: string;
   readonly method?: string;

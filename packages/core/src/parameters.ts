@@ -5,7 +5,7 @@
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** How a parameter appears on the command line if that cannot be derived from its name and type. */
-export interface CommandLineHint {
+interface CommandLineHint {
   /** A positional argument, such as `[query...]`. */
   readonly argument?: string;
   /** Flags instead of `--name`, such as `-o, --output`. */
@@ -21,7 +21,7 @@ export interface CommandLineHint {
 /** Properties of a parameter beyond its type. */
 export type Narrowing = boolean | "excludes";
 
-export interface ParameterOptions {
+interface ParameterOptions {
   readonly required?: boolean;
   /** Other accepted names, not advertised. */
   readonly aliases?: readonly string[];

@@ -88,7 +88,7 @@ export interface ToolSource {
 }
 
 /** `local` operations are for programs and the command line; a server does not offer them to clients. */
-export type StoreOperationKind = "read" | "write" | "session" | "local";
+type StoreOperationKind = "read" | "write" | "session" | "local";
 
 /** One operation of a store: its name, parameters and purpose. Names are wire names. */
 export interface StoreOperation {
@@ -121,7 +121,7 @@ export interface FileLimits {
   readonly approved?: readonly string[];
 }
 
-export interface StoreOperationOptions {
+interface StoreOperationOptions {
   signal?: AbortSignal;
   onProgress?: (progress: ToolProgress) => void;
   /** The calling client: each has its own current session. */

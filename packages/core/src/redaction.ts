@@ -99,11 +99,6 @@ export class Redactor {
   }
 }
 
-/** Lists the forms in which a secret can appear: plain, URL-encoded, JSON-escaped, and inside base64 at any offset. */
-export function secretForms(secret: string): string[] {
-  return [...plainForms(secret), ...base64Forms(secret)];
-}
-
 function plainForms(secret: string): string[] {
   const escaped = JSON.stringify(secret).slice(1, -1);
   // Half a surrogate pair, as JSON can contain it, cannot be URL-encoded.

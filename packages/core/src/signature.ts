@@ -4,7 +4,7 @@ import { isRecord } from "./json.js";
 type Schema = Readonly<Record<string, unknown>>;
 
 /** How detailed a signature is. */
-export interface SignatureOptions {
+interface SignatureOptions {
   /** How many levels of nested objects are written out; deeper ones are `object`. Default 0. */
   depth?: number;
   /** Whether optional parameters have types too. Default true. */

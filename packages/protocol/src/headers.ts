@@ -12,7 +12,7 @@ export const HEADERS = {
 } as const;
 
 /** An argument that is also sent as a header. */
-export interface ParamHeader {
+interface ParamHeader {
   /** Property names that lead to the argument, outermost first. */
   readonly path: readonly string[];
   /** The full header name. */
@@ -20,7 +20,7 @@ export interface ParamHeader {
 }
 
 /** The headers that a tool's schema declares. */
-export interface ParamHeaders {
+interface ParamHeaders {
   /** The valid declarations. */
   readonly headers: readonly ParamHeader[];
   /** The first invalid declaration. A single one makes the tool unusable for clients. */

@@ -5,8 +5,6 @@ export {
   encodeHeaderText,
   findHeaderMismatch,
   HEADERS,
-  type ParamHeader,
-  type ParamHeaders,
   readParamHeaders,
 } from "./headers.js";
 export { encodeBatch, encodeMessage, JsonBytes } from "./json-bytes-field.js";
@@ -15,7 +13,6 @@ export {
   errorMessage,
   errorObject,
   type IncomingMessage,
-  type InvalidMessage,
   isRpcId,
   notificationMessage,
   type OutgoingMessage,
@@ -28,13 +25,7 @@ export {
   resultMessage,
 } from "./messages.js";
 export { clientName, foreignMeta, META, metaOf, progressTokenOf, withoutOwnMeta } from "./meta.js";
-export {
-  isQuestionMethod,
-  LIST_CHANGES,
-  QUESTION_CAPABILITIES,
-  QUESTION_METHODS,
-  type QuestionMethod,
-} from "./methods.js";
+export { isQuestionMethod, LIST_CHANGES, QUESTION_CAPABILITIES } from "./methods.js";
 export {
   answeredId,
   DEFAULT_MAX_MESSAGE_BYTES,
@@ -47,7 +38,6 @@ export {
 } from "./oversized.js";
 export {
   BATCH_REVISION,
-  definesInputRequest,
   definesMethod,
   type Era,
   isAtLeast,
@@ -60,9 +50,7 @@ export {
   MODERN_REVISION,
   MODERN_REVISIONS,
   negotiateLegacy,
-  type ProtocolVersion,
   REVISION_FACTS,
-  type RevisionFacts,
   revisionsDefining,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "./revisions.js";

@@ -31,7 +31,7 @@ export interface RpcResponse {
 }
 
 /** Valid JSON that is not a valid message. `id` is the request id, if there is one. */
-export interface InvalidMessage {
+interface InvalidMessage {
   readonly kind: "invalid";
   readonly id: RpcId | null;
   readonly error: RpcError;

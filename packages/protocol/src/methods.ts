@@ -1,7 +1,7 @@
 /** Requests that a server can send to its client, directly or within a result. */
-export const QUESTION_METHODS = ["elicitation/create", "sampling/createMessage", "roots/list"] as const;
+const QUESTION_METHODS = ["elicitation/create", "sampling/createMessage", "roots/list"] as const;
 
-export type QuestionMethod = (typeof QUESTION_METHODS)[number];
+type QuestionMethod = (typeof QUESTION_METHODS)[number];
 
 /** The client capability that each of these requests needs. */
 export const QUESTION_CAPABILITIES = {

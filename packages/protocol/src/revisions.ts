@@ -37,7 +37,7 @@ export const BATCH_REVISION = "2025-03-26" satisfies ProtocolVersion;
 export type MethodDirection = "client-to-server" | "server-to-client";
 
 /** What one revision defines. Lists are sorted. */
-export interface RevisionFacts {
+interface RevisionFacts {
   /** The number of definitions in the schema. */
   readonly definitions: number;
   readonly requests: Readonly<Record<MethodDirection, readonly string[]>>;

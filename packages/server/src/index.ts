@@ -15,7 +15,7 @@ export type { McpService, ServiceEvent } from "./interfaces/mcp-service.js";
 export type { Operation, OperationKind } from "./interfaces/operation.js";
 export { createRegistry, type ServerRegistry } from "./operations/operation-registry.js";
 export { describeSources } from "./pipeline/step-sources.js";
-export { type ProjectPrompts, readProjectPrompts } from "./prompts/project-prompts.js";
+export { readProjectPrompts } from "./prompts/project-prompts.js";
 export type { SurfacePreview } from "./surface/auto-surface.js";
 export { leanDefinition } from "./surface/lean-definition.js";
 export { createService, type Service, type ServiceOptions } from "./trunkline-service.js";

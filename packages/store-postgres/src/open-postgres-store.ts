@@ -10,7 +10,7 @@ import { Database, type Driver, storeError } from "./database/sql.js";
 import { PostgresStore } from "./postgres-store.js";
 import type { OpenEmbedded } from "./transfer/export-files.js";
 
-export interface OpenPostgresStoreOptions extends GuardedPaths {
+interface OpenPostgresStoreOptions extends GuardedPaths {
   /** `postgres://user@host:5432/database`, with `sslmode` and its files as in libpq. */
   readonly url?: string | undefined;
   /** Used if the address has none. The package reads neither the environment nor `~/.pgpass`: see {@link findPassword}. */
@@ -35,7 +35,7 @@ export interface OpenPostgresStoreOptions extends GuardedPaths {
   readonly openEmbedded?: OpenEmbedded | undefined;
 }
 
-export interface InitPostgresStoreOptions extends Pick<OpenPostgresStoreOptions, "url" | "driver" | "password"> {
+interface InitPostgresStoreOptions extends Pick<OpenPostgresStoreOptions, "url" | "driver" | "password"> {
   readonly logger?: Logger | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { StoreCallOptions } from "./contract/index.js";
 import type { GuardedPaths } from "./engine/files/guard.js";
 import type { Store } from "./store.js";
 
-export interface StoreFigures {
+interface StoreFigures {
   /** Documents that wait for background indexing, whichever gateway does it. */
   readonly waitingJobs: number;
   /** Connections to the database: in use, open but idle, and calls that wait for one. */

@@ -13,7 +13,7 @@ import {
 import type { Store } from "./store.js";
 
 /** What the port needs of a store, whatever its engine. */
-export type PortStore = StoreMethods &
+type PortStore = StoreMethods &
   Pick<Store, "put" | "bytes" | "has" | "resolve" | "onDocumentChanged" | "close"> &
   Pick<AnyStore, "followDocuments">;
 

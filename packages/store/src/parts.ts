@@ -4,7 +4,7 @@
  * other native code.
  */
 
-export { decodeCursor, encodeCursor, metadataObject, parseRange, tagList, wholeNumber } from "./contract/params.js";
+export { decodeCursor, encodeCursor, metadataObject, tagList, wholeNumber } from "./contract/params.js";
 export { requireParams } from "./contract/require-params.js";
 export { addTo, type ResolvedAddParams } from "./documents/add.js";
 export { compare as compareTrees } from "./documents/compare-trees.js";
@@ -20,14 +20,8 @@ export type {
 export { downloadTo, type ResolvedDownloadParams, removeOldPartials } from "./documents/download.js";
 export { neededBytes, partOf, requireWhole } from "./documents/get-parts.js";
 export { listingOf } from "./documents/listing.js";
-export {
-  type ResolvedRestoreParams,
-  type RestoredDocument,
-  requireRestorable,
-  restoreFrom,
-} from "./documents/restore.js";
+export { requireRestorable, restoreFrom } from "./documents/restore.js";
 export { writeOutput } from "./documents/write-output.js";
-export { MAX_CHUNK_BYTES } from "./engine/content/chunker.js";
 export { type GeneratedKind, generatedKindOf } from "./engine/content/generated.js";
 export { openChunk, prepareContent, sha256 } from "./engine/content/prepare.js";
 export { type ContentType, decodeText, type IndexText, lazyIndexText, splitIdentifier } from "./engine/content/text.js";
@@ -37,8 +31,6 @@ export { hasIndexedText, type IndexEntry } from "./engine/indexing/indexer.js";
 export { baseNameOf, type FileFacts } from "./engine/sqlite/documents.js";
 export {
   isResultsCollection,
-  ownsSession,
-  RESULTS_COLLECTION,
   sessionPrefix,
   storedCollection,
   type Viewer,
@@ -53,7 +45,6 @@ export {
   type RpcOptions,
   remotesOf,
   serveRpc,
-  Transferred,
   type Wire,
 } from "./engine/threads/rpc.js";
 export { THREAD_LIMITS } from "./engine/threads/thread.js";
@@ -62,7 +53,6 @@ export {
   type IncomingContent,
   type IncomingDocument,
   type PackedChunk,
-  unpackChunk,
 } from "./engine/writing/incoming.js";
 export { type AddDocuments, type AddedDocuments, RESULTS_KEPT_MS } from "./engine/writing/store-content.js";
 export { graphOf, isGraphText } from "./graph/document-graph.js";
@@ -74,19 +64,15 @@ export {
   contentKey,
   externalKey,
   type FileFacts as GraphFacts,
-  type FileGraph,
   fileKey,
   type GraphEdge,
   type GraphSource,
-  type Neighbours,
   NODE_TYPES,
   type NodeDescription,
   type NodeType,
   type ParsedKey,
   parseKey,
-  parseRelation,
   providedKeys,
-  RELATIONS,
   type Relation,
   resolveFile,
   tagKey,
@@ -100,13 +86,11 @@ export {
   type GrepCallOptions,
   type GrepDocument,
   GrepPool,
-  type GrepRequest,
   type GrepSource,
   grep,
   type TrigramQuery,
 } from "./grep/index.js";
 export {
-  type CopyResult,
   copyStore,
   type PlacedState,
   type Replay,
@@ -115,8 +99,8 @@ export {
   type TransferState,
   type TransferStore,
 } from "./maintenance/copy-store.js";
-export { type Correction, correctTerms, MOST_CANDIDATES, type WordSource } from "./search/corrections.js";
-export { type Demotion, demotionOf, kindOfDocument } from "./search/demotion.js";
+export { type Correction, correctTerms, MOST_CANDIDATES } from "./search/corrections.js";
+export { demotionOf, kindOfDocument } from "./search/demotion.js";
 export { Embedding, type EmbeddingQueue, type QueryVector } from "./search/embedding.js";
 export type { EmbeddingStep } from "./search/embedding-step.js";
 export { gramTerms, wordsOfEntry } from "./search/fuzzy-words.js";
@@ -139,16 +123,8 @@ export {
 } from "./search/search-ranking.js";
 export type { SemanticHit } from "./search/semantic-hit.js";
 export { cutSnippet } from "./search/snippet.js";
-export { isCompound, type Term, termShare, termsOf } from "./search/terms.js";
+export { type Term, termShare, termsOf } from "./search/terms.js";
 export { joinedTerm, joinedTokensOf, termCounts, tokensOf } from "./search/tokenizer.js";
-export {
-  cosine,
-  lengthOf,
-  likelyRows,
-  numbersOf,
-  setSigns,
-  signsOf,
-  vectorBytes,
-} from "./search/vector-math.js";
+export { cosine, lengthOf, likelyRows, numbersOf, signsOf, vectorBytes } from "./search/vector-math.js";
 export { ClientSessions } from "./sessions/client-sessions.js";
-export { type TakeChangesParams, type TakenChanges, takeChangesTo } from "./sessions/take-changes.js";
+export { type TakeChangesParams, takeChangesTo } from "./sessions/take-changes.js";

@@ -4,6 +4,5 @@ export { encodeFrame, encodeJsonFrame, FRAME, PROTOCOL_VERSION } from "../wire/f
 export type { Hello, TerminalFacts } from "../wire/hello.js";
 export { endLeftGroups, recordedBrokers } from "../wire/process-groups.js";
 export { runtimeVariables } from "../wire/runtime-variables.js";
-export { isAlive } from "../wire/start-lock.js";
 export { ClientRelay } from "./client-relay.js";
 export { type BrokerLauncher, BrokerLink, connectBroker, greet, RefusedError, reachBroker } from "./reach-broker.js";

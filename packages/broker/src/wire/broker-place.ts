@@ -170,7 +170,7 @@ export function restrictingProfile(text: string): string {
  * Whether this process is confined in a way that cannot be compared, such as by Landlock: it has given up gaining rights,
  * unlike the rest of the system. It must not share a broker with anyone.
  */
-export function isConfined(): boolean {
+function isConfined(): boolean {
   const [own, first] = (["self", "1"] as const).map((pid) => statusLines(pid).get("NoNewPrivs"));
   return own === "1" && first !== "1";
 }

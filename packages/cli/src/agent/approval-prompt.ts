@@ -7,7 +7,7 @@ import { askWord } from "../terminal/terminal-form.js";
 import { TerminalPrompt } from "../terminal/terminal-prompt.js";
 import type { TerminalTurns } from "../terminal/terminal-turns.js";
 
-export interface ApprovalOptions {
+interface ApprovalOptions {
   readonly yes: boolean;
   /** Globs from the command line and from the user's settings. */
   readonly allow: readonly string[];

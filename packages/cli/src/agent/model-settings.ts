@@ -254,7 +254,7 @@ function ollamaEndpoint(host: string): string {
 }
 
 /** An endpoint that a repository's `.env` sets. */
-export interface ForeignEndpoint {
+interface ForeignEndpoint {
   readonly endpoint: string;
   readonly file: string;
 }

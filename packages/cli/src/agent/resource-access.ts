@@ -5,7 +5,7 @@ import { type PolicyRules, verdictOn } from "@trunkline/client/internal";
 import { isTrunklineError, matchesGlob } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 
-export const RESOURCE_TOOLS = ["list_mcp_resources", "read_mcp_resource"] as const;
+const RESOURCE_TOOLS = ["list_mcp_resources", "read_mcp_resource"] as const;
 
 export function isResourceTool(name: string): boolean {
   return RESOURCE_TOOLS.some((tool) => tool === name);

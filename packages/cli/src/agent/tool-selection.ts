@@ -11,7 +11,7 @@ import { isResourceTool, ResourceAccess } from "./resource-access.js";
 import { SignInTools } from "./sign-in-tools.js";
 
 /** Tools that the configured `policy` allows. */
-export interface RuledTools {
+interface RuledTools {
   readonly tools: readonly Tool[];
   /** Titles of tools that must ask each time. */
   readonly mustAsk: ReadonlySet<string>;

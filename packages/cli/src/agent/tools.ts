@@ -16,7 +16,7 @@ import { mayMatch, namesOf, selectTools, ToolSelection, toOutput } from "./tool-
 
 export { selectTools };
 
-export interface AgentToolsOptions
+interface AgentToolsOptions
   extends Pick<AgentOptions, "tool" | "surface" | "mcp" | "root" | "store" | "yes" | "allow"> {
   /** The caller's name in the journal. */
   readonly name: string;

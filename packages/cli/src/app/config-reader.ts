@@ -6,7 +6,7 @@ import type { AppOptions } from "./app-options.js";
 import { redactAddress } from "./store-address.js";
 import type { TypedServer } from "./typed-server.js";
 
-export interface ConfigReaderOptions {
+interface ConfigReaderOptions {
   readonly mcp: string | undefined;
   readonly typed: TypedServer | undefined;
   readonly mode: NonNullable<AppOptions["config"]>;

@@ -85,7 +85,7 @@ export function guardedPlaces({ cwd, env, home }: World, mcp: string | undefined
 }
 
 /** The folder that clients may use without asking, or why there is none. */
-export type Workspace = { readonly folder: string } | { readonly folder: undefined; readonly reason: string };
+type Workspace = { readonly folder: string } | { readonly folder: undefined; readonly reason: string };
 
 /**
  * Returns the workspace: the nearest folder with a `.trunkline` other than the user's own, or else the Git root (a

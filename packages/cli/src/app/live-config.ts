@@ -8,7 +8,7 @@ import type { CommandContext } from "../terminal/context.js";
 import { untrustedNotice } from "../terminal/trust-prompt.js";
 import { configProblems } from "./config-problems.js";
 
-export interface LiveConfigOptions {
+interface LiveConfigOptions {
   /** Reads the files. For an unreadable file, uses the content kept in `memory`. */
   readonly read: (memory: ConfigMemory) => Promise<LoadedConfig>;
   /** Receives the configuration, now and after each change. */

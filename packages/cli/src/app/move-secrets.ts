@@ -8,7 +8,7 @@ export interface MovedSecret {
 }
 
 /** A secret that is written out in an entry. */
-export interface LiteralSecret {
+interface LiteralSecret {
   readonly field: "env" | "headers";
   readonly key: string;
   readonly value: string;

@@ -9,7 +9,7 @@ import { guardedPlaces, hasStore, isProjectStore, namedAddress, storeFolder } fr
 import type { StoreApproval } from "./project-store.js";
 import { addressFolder, withoutReference } from "./store-address.js";
 
-export interface StoreOpening {
+interface StoreOpening {
   readonly options: AppOptions;
   readonly config: () => Promise<LoadedConfig>;
   /** Stops the opening. */

@@ -2,7 +2,7 @@
 import type { ServerStatus } from "@trunkline/client";
 import { commandLine } from "../terminal/command-line.js";
 
-export interface ServerProblem {
+interface ServerProblem {
   readonly message: string;
   /** What to do next. */
   readonly hint?: string | undefined;

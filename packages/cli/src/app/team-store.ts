@@ -7,7 +7,7 @@ import type { SecretRules } from "./secret-behind.js";
 import { addressFolder, isStoreAddress, redactAddress, referenceIn, withoutReference } from "./store-address.js";
 
 /** An address to connect to, and the password if it is not in it. */
-export interface Login {
+interface Login {
   readonly url: string;
   readonly password: string | undefined;
 }
@@ -44,7 +44,7 @@ function misplacedReference(): TrunklineError {
 }
 
 /** What a store in a database is opened with. */
-export interface AddressOptions {
+interface AddressOptions {
   readonly id?: string | undefined;
   readonly ownFolders?: readonly string[] | undefined;
   readonly unwritable?: readonly string[] | undefined;

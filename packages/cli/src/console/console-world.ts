@@ -58,7 +58,7 @@ export interface ConsoleWorld extends ConsolePlace {
 }
 
 /** The requests that one part answers. */
-export type PartOf<Name extends keyof ConsoleHandlers> = Pick<ConsoleHandlers, Name>;
+type PartOf<Name extends keyof ConsoleHandlers> = Pick<ConsoleHandlers, Name>;
 
 /** A part that watches something while pages are open. */
 export interface WatchingPart<Name extends keyof ConsoleHandlers> {

@@ -11,7 +11,7 @@ import { openServers } from "./servers-part.js";
 import { openSettings } from "./settings-part.js";
 import { openTraffic } from "./traffic-part.js";
 
-export interface ConsoleOptions {
+interface ConsoleOptions {
   readonly place: ConsolePlace;
   readonly questions: QuestionBoard;
   readonly recordings: CallRecordings;

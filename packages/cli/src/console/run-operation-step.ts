@@ -6,7 +6,7 @@ import type { Exchange, Service } from "@trunkline/server";
 /** A page has no context window. What is sent whole is limited by its size. */
 const MAX_TOKENS = 1_000_000_000;
 
-export interface OperationStep {
+interface OperationStep {
   readonly op: string;
   readonly params: Readonly<Record<string, Json>>;
 }

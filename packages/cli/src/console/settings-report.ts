@@ -8,7 +8,7 @@ import { KnownStores } from "../app/project-store.js";
 
 type FileSettings = NonNullable<ConfigFile["settings"]>;
 type Value = SettingsReport["values"][number];
-export type Approval = SettingsReport["approvals"][number];
+type Approval = SettingsReport["approvals"][number];
 
 export async function settingsReport(app: App): Promise<SettingsReport> {
   const config = await app.config();

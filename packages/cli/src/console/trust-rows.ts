@@ -10,7 +10,7 @@ import type { ConsoleWorkspace } from "./console-world.js";
 type TrustRow = Extract<QuestionRow, { kind: "trust" }>;
 
 /** Everything about the row that the workspace decides. */
-export type TrustFacts = Pick<TrustRow, "message" | "files" | "hash">;
+type TrustFacts = Pick<TrustRow, "message" | "files" | "hash">;
 
 interface Waiting {
   readonly facts: TrustFacts;

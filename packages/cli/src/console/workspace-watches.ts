@@ -2,7 +2,7 @@
 import type { Hub } from "@trunkline/client";
 import type { ConsoleWorkspace } from "./console-world.js";
 
-export type WorkspaceChange = "config" | "status" | "definitions";
+type WorkspaceChange = "config" | "status" | "definitions";
 
 type OnChange = (workspace: string, change: WorkspaceChange) => void;
 

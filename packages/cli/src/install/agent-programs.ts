@@ -21,7 +21,7 @@ export interface LaunchCommand {
 }
 
 /** A running `serve --http`. */
-export interface RemoteServer {
+interface RemoteServer {
   readonly url: string;
   readonly token: string;
 }

@@ -20,7 +20,7 @@ import { withoutTrunkline } from "./other-servers.js";
 import { ENTRY_NAME, programStates } from "./program-states.js";
 
 /** Why a server stays, or a program does not get Trunkline. */
-export interface RuleReason {
+interface RuleReason {
   readonly reason: string;
   /** Undefined if it is not known which rules there are. */
   readonly rule?: PermissionRule;

@@ -26,7 +26,7 @@ const NAME = /^\d{4}-\d\d-\d\dT[\d-]+Z-[\da-f]{4}$/;
 const SAVING_MS = 600_000;
 
 /** A server that was copied to one of Trunkline's own files. */
-export interface CopiedServer {
+interface CopiedServer {
   readonly name: string;
   /** Where the entry is in the file. */
   readonly at: readonly string[];

@@ -47,7 +47,7 @@ export interface FileChange {
 }
 
 /** A server that stays with its program. */
-export interface StayingServer {
+interface StayingServer {
   readonly name: string;
   readonly from: FoundImport;
   readonly reason: string;

@@ -3,7 +3,7 @@
 import { isSafeUrl } from "./registry-address.js";
 import type { RegistryArgument, RegistryPackage } from "./registry-server.js";
 
-export type PackageType = "npm" | "pypi" | "oci" | "nuget";
+type PackageType = "npm" | "pypi" | "oci" | "nuget";
 
 interface PackageRule {
   /** The program that downloads and runs the package. */

@@ -2,7 +2,7 @@
 import { readUserSettings } from "@trunkline/client/config";
 import { redactedUrl, TrunklineError } from "@trunkline/core";
 
-export const DEFAULT_REGISTRY = "https://registry.modelcontextprotocol.io";
+const DEFAULT_REGISTRY = "https://registry.modelcontextprotocol.io";
 
 interface AddressPlace {
   readonly env: Readonly<NodeJS.ProcessEnv>;

@@ -12,7 +12,7 @@ export interface Answer {
   readonly isOwn: boolean;
 }
 
-export type Answers = ReadonlyMap<string, readonly Answer[]>;
+type Answers = ReadonlyMap<string, readonly Answer[]>;
 
 /** Checks what the user typed. Returns the answer, or what is wrong with it. */
 export function readAnswer(

@@ -51,7 +51,7 @@ export interface RegistryInput {
   readonly variables: Readonly<Record<string, RegistryInput>>;
 }
 
-export interface NamedInput extends RegistryInput {
+interface NamedInput extends RegistryInput {
   readonly name: string;
 }
 

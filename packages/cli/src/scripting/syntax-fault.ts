@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { readSource, stripTypes } from "./strip-types.js";
 
 /** A module that was read, and its text if it is not in a file. */
-export interface ReadModule {
+interface ReadModule {
   readonly url: string;
   readonly text?: string | undefined;
 }

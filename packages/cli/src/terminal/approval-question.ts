@@ -10,7 +10,7 @@ const SUBJECTS = {
 } as const;
 
 /** What can be approved. The caller has shown it to the user before. */
-export type ApprovalSubject = keyof typeof SUBJECTS;
+type ApprovalSubject = keyof typeof SUBJECTS;
 
 /** Asks at the terminal; after a no, says how to be asked again. */
 export async function askApproval(context: CommandContext, subject: ApprovalSubject): Promise<boolean> {

@@ -21,7 +21,7 @@ import { askWord, fillForm } from "./terminal-form.js";
 import { type Prompt, TerminalPrompt } from "./terminal-prompt.js";
 
 /** The minimum level at which servers' log messages are shown. */
-export const SHOWN_LOG_LEVEL: LogMessageLevel = "warning";
+const SHOWN_LOG_LEVEL: LogMessageLevel = "warning";
 
 /**
  * Limit for one text from a server: more than anyone reads before saying yes, but too little to fill a terminal's
@@ -32,7 +32,7 @@ const MAX_SHOWN_CHARS = 20_000;
 /** Maximum number of log lines held back during a question. */
 const MAX_HELD_LINES = 100;
 
-export interface TerminalChannel extends ReturnType<typeof createChannel> {
+interface TerminalChannel extends ReturnType<typeof createChannel> {
   signIn: SignIn;
   /** Clears the progress line before something else is written. */
   clearProgress(): void;

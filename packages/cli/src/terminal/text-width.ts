@@ -28,7 +28,7 @@ export function columnsOf({ isTTY, columns }: Pick<OutputStream, "isTTY" | "colu
 
 const NO_BREAK = "\u00a0";
 
-export interface WrapOptions {
+interface WrapOptions {
   readonly columns: number;
   /** What the first line begins with. */
   readonly indent?: string;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { isRecord, parseJson, placeFileSync, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
 
 /** A token as stored: its hash, never itself. */
-export interface StoredToken {
+interface StoredToken {
   readonly name: string;
   /** SHA-256, in hexadecimal. The token has 256 random bits, so a slow hash would add nothing. */
   readonly sha256: string;
@@ -26,16 +26,16 @@ export function tokenFile(home: string): string {
   return join(home, "token");
 }
 
-export function tokensFile(home: string): string {
+function tokensFile(home: string): string {
   return join(home, "tokens.json");
 }
 
 /** A new token with 256 random bits. */
-export function newToken(): string {
+function newToken(): string {
   return `tkl_${randomBytes(32).toString("base64url")}`;
 }
 
-export function sha256(token: string): string {
+function sha256(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }
 

@@ -4,7 +4,7 @@ import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord, isString, parseJson, writeFileAtomically } from "@trunkline/core";
 
-export interface KnownUpdate {
+interface KnownUpdate {
   /** When the registry was last asked, whether it answered or not. */
   readonly lookedAt?: number;
   /** The newest version, as far as is known. */

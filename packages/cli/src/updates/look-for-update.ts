@@ -2,7 +2,7 @@
 import { isRecord, parseJson } from "@trunkline/core";
 import { isPlainVersion, readKnownUpdate, writeKnownUpdate } from "./known-update.js";
 
-export const TAGS_ADDRESS = "https://registry.npmjs.org/-/package/trunkline/dist-tags";
+const TAGS_ADDRESS = "https://registry.npmjs.org/-/package/trunkline/dist-tags";
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 // Reads the `WWW-Authenticate` header of a refused request.
 
 /** What a server says about the token that it wants. */
-export interface Challenge {
+interface Challenge {
   readonly resourceMetadataUrl?: URL;
   readonly scope?: string;
   /** The error code, such as `insufficient_scope`. */

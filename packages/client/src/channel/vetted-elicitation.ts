@@ -16,7 +16,7 @@ const MAX_DEPTH = 12;
 const MAX_NAME_CHARS = 64;
 
 /** How a server's message begins. Only our own questions begin with "Trunkline asks:". */
-export function askerOf(server: string): string {
+function askerOf(server: string): string {
   const isPlain = /^[\p{L}\p{N}][\p{L}\p{N}_.@/-]*$/u.test(server) && server.length <= MAX_NAME_CHARS;
   if (isPlain && !claimsToBeUs(server)) return `${server} asks: `;
   return `The server "${printable(server).slice(0, MAX_NAME_CHARS)}" asks: `;

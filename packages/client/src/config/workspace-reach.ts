@@ -9,7 +9,7 @@ import type { ServerDefinition } from "./loaded-config.js";
 import type { CheckedEntry } from "./server-entries.js";
 
 /** Whether a folder is the user's home, contains it, or is the root: such a folder is not someone else's project. */
-export function isWholeHome(folder: string, userHome: string): boolean {
+function isWholeHome(folder: string, userHome: string): boolean {
   return dirname(folder) === folder || (userHome !== "" && isWithin(resolve(userHome), folder));
 }
 

@@ -61,7 +61,7 @@ export interface SharedOptions {
 }
 
 /** Options for questions from servers. */
-export interface AskingOptions {
+interface AskingOptions {
   /** The channel for calls without their own, and for questions outside any call. */
   channel: Channel | undefined;
   policy: AskPolicy;

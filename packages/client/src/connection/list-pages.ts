@@ -8,7 +8,7 @@ const MAX_ITEMS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Marks a page that has more items than there was room for. */
-export const CUT = Symbol("cut");
+const CUT = Symbol("cut");
 
 /** Collects the pages of a list; items are under `key` in each page. */
 export class ListPages {

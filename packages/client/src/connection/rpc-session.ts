@@ -44,7 +44,7 @@ export interface SessionListener {
   onClose(): void;
 }
 
-export interface SessionRequestOptions extends SendOptions {
+interface SessionRequestOptions extends SendOptions {
   /** Cancels the request when it passes. */
   readonly deadline?: Deadline | undefined;
 }
@@ -58,7 +58,7 @@ interface Waiting {
 }
 
 /** What both sides have agreed on. */
-export interface Agreement {
+interface Agreement {
   readonly revision: string;
   readonly isModern: boolean;
   /** What every message to a modern server says about us. */

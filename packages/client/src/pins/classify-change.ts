@@ -26,14 +26,14 @@ export interface HoldReason {
   readonly text: string;
 }
 
-export type ChangeVerdict =
+type ChangeVerdict =
   | { readonly change: "unchanged" | "new" | "wording" }
   | { readonly change: "held"; readonly reasons: readonly HoldReason[] };
 
 /** What is done about changes: by these rules, or the `pin` of the server's entry. */
 export type PinMode = "rules" | "hold" | "notice" | "off";
 
-export interface ChangeContext {
+interface ChangeContext {
   readonly mode?: PinMode;
   /** The server lists its tools for the first time: there is nothing to compare, and the user has just added it. */
   readonly isFirstList?: boolean;

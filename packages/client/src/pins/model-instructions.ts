@@ -3,7 +3,7 @@
 import { plainLetters, unspelled } from "./plain-letters.js";
 
 /** What a text asks of the model, and the words that say so. */
-export interface FoundInstruction {
+interface FoundInstruction {
   readonly rule: string;
   /** The matched words, in plain letters. */
   readonly quote: string;

@@ -16,7 +16,7 @@ const LOCK_TIMEOUT_MS = 10_000;
 const KINDS: readonly PinKind[] = ["tools", "prompts", "instructions"];
 
 /** Which server a file belongs to. */
-export interface PinOwner {
+interface PinOwner {
   readonly server: string;
   /**
    * What the entry runs or contacts, hashed. A renamed or replaced entry starts afresh; a server cannot change this from

@@ -6,7 +6,7 @@ import { approveHeld, type HeldDefinition, type Pin, type PinChange, type PinSta
 import type { Definition, PinKind } from "./pinned-definition.js";
 
 /** The pins of one server. */
-export interface ServerPinReport {
+interface ServerPinReport {
   readonly server: string;
   /** How many definitions are accepted and still listed. */
   readonly pinned: number;

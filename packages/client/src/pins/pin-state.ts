@@ -66,7 +66,7 @@ export interface HeldItem {
   readonly reasons: readonly HoldReason[];
 }
 
-export interface ListVerdict {
+interface ListVerdict {
   readonly state: PinState;
   /** Whether the state differs from the one given. */
   readonly isChanged: boolean;
@@ -76,7 +76,7 @@ export interface ListVerdict {
   readonly news: readonly PinChange[];
 }
 
-export interface ListContext {
+interface ListContext {
   readonly mode: PinMode;
   readonly neighbours?: Neighbours | undefined;
   readonly clock: Clock;

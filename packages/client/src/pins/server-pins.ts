@@ -6,7 +6,7 @@ import { pinFolder, pinOwner, pinPath, type ReadPins, readPins, updatePins } fro
 import { approveHeld, compareList, type HeldItem, NO_PINS, type PinChange, type PinState } from "./pin-state.js";
 import type { Definition, PinKind } from "./pinned-definition.js";
 
-export interface ServerPinsOptions {
+interface ServerPinsOptions {
   /** Trunkline's home; without it, pins last as long as the hub. */
   readonly home: string | undefined;
   readonly logger: Logger;

@@ -29,7 +29,7 @@ interface Waiting {
 }
 
 /** What a message became. */
-export type Opened =
+type Opened =
   | Exclude<Envelope, { kind: "result" }>
   | (Extract<Envelope, { kind: "result" }> & { readonly handle: OpenedResult });
 
@@ -192,7 +192,7 @@ interface ThreadPort {
 }
 
 /** A large value on the thread. A block has some of its fields here, to describe it. */
-export class ThreadValue extends LargeValue {
+class ThreadValue extends LargeValue {
   readonly #port: ThreadPort;
   readonly about: Readonly<Record<string, unknown>>;
   #serialized: Promise<SerializedValue> | undefined;

@@ -20,7 +20,7 @@ export function secretEnvironment(env: Readonly<Record<string, string | undefine
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }
 
-export interface SecretPlace {
+interface SecretPlace {
   /** From {@link secretEnvironment}, without programs of the workspace. */
   readonly env: Readonly<Record<string, string>>;
   readonly platform: string;

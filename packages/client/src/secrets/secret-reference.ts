@@ -1,7 +1,7 @@
 // References to secrets that are kept elsewhere: `${secret:NAME}` in the keychain, `${op://…}` in 1Password, `${cmd:…}`
 // printed by a command.
 
-export type SecretKind = "secret" | "op" | "cmd";
+type SecretKind = "secret" | "op" | "cmd";
 
 export interface SecretReference {
   readonly kind: SecretKind;

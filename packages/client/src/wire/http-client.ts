@@ -9,7 +9,7 @@ import { HttpError, InsufficientScopeError } from "./http-errors.js";
 export type HttpHeaders = Readonly<Record<string, string>>;
 
 /** What provides the token for the requests. */
-export interface RequestAuth {
+interface RequestAuth {
   token(): string | undefined | Promise<string | undefined>;
   /** Called if the server refuses a request with this token. Returns whether the request is worth repeating. */
   onRefused(refusal: { readonly challenge: string | undefined; readonly token: string | undefined }): Promise<boolean>;

@@ -11,7 +11,7 @@ let exitHookInstalled = false;
 let listener: ProcessTreeListener | undefined;
 
 /** Is told about every tree, to write down what must be ended if this process is killed. */
-export interface ProcessTreeListener {
+interface ProcessTreeListener {
   onStarted(leader: number): void;
   onEnded(leader: number): void;
 }

@@ -22,7 +22,7 @@ export interface StreamHost {
 }
 
 /** The request of a stream. */
-export interface StreamRequest {
+interface StreamRequest {
   readonly id: RpcId;
   readonly owner: object | undefined;
   /** Whether the server answers an invalid request with an HTTP error that contains the answer. */

@@ -2,7 +2,7 @@
 // large becomes a field for JSON, which can hold every value.
 import type { Json } from "@trunkline/console/contract";
 
-export interface FormOption {
+interface FormOption {
   readonly value: Json;
   readonly label: string;
 }

@@ -10,7 +10,7 @@ export type GroupDraft = Readonly<Record<string, Draft>>;
 /** What is wrong with fields, by path: `address.street`, `tags.0`. */
 export type Mistakes = Readonly<Record<string, string>>;
 
-export interface Entered {
+interface Entered {
   readonly value: Readonly<Record<string, Json>>;
   readonly mistakes: Mistakes;
 }

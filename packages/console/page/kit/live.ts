@@ -51,7 +51,7 @@ export async function ask<Name extends RequestName>(
   return body as AnswerOf<Name>;
 }
 
-export type Connection = "connecting" | "live" | "lost" | "signed-out";
+type Connection = "connecting" | "live" | "lost" | "signed-out";
 
 const RETRY_MS = [250, 500, 1_000, 2_000];
 /** The server sends a tick every 10 seconds. */

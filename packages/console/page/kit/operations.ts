@@ -3,7 +3,7 @@ import type { Json, Topic } from "@trunkline/console/contract";
 import { useEffect, useState } from "preact/hooks";
 import { type Answered, ask, live, RequestError, useAnswer } from "./live.js";
 
-export type OperationParams = Readonly<Record<string, Json | undefined>>;
+type OperationParams = Readonly<Record<string, Json | undefined>>;
 
 /** A call of an operation. `result` has the wire's names, as in docs/reference/operations.md. */
 interface OperationCall {

@@ -338,7 +338,7 @@ export function Sparkline({ values, label }: { readonly values: readonly number[
   );
 }
 
-export interface DiffRow {
+interface DiffRow {
   readonly sign: " " | "+" | "-";
   readonly field?: string | undefined;
   readonly text: string;
@@ -366,7 +366,7 @@ interface Toast {
 }
 
 /** Something to do about it, such as to undo it. */
-export interface ToastAction {
+interface ToastAction {
   readonly label: string;
   readonly run: () => Promise<unknown>;
 }
@@ -382,7 +382,7 @@ function setToasts(change: (now: readonly Toast[]) => readonly Toast[]): void {
 }
 
 /** Shows short messages that go away by themselves: what was done, and what failed. */
-export function useToasts() {
+function useToasts() {
   return { show: showToast };
 }
 

@@ -2,7 +2,7 @@
 const KEY = "trunkline-theme";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-export type Theme = "light" | "dark";
+type Theme = "light" | "dark";
 
 export function currentTheme(): Theme {
   const chosen = localStorage.getItem(KEY);

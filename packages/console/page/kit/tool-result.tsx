@@ -156,7 +156,7 @@ function mayBeJson(text: string): boolean {
 }
 
 /** A text of any length, cut until more is wanted. */
-export function LongCode({ text }: { readonly text: string }) {
+function LongCode({ text }: { readonly text: string }) {
   const [limit, setLimit] = useState(FIRST_CHARS);
   return (
     <>

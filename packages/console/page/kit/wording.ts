@@ -29,10 +29,6 @@ export function shownAgo(iso: string, nowMs: number = Date.now()): string {
   return counted(Math.round(seconds / 86_400), "day").concat(" ago");
 }
 
-export function shownTime(ms: number): string {
-  return new Date(ms).toLocaleTimeString("en-GB");
-}
-
 /** Characters that draw nothing, or change the order or the look of others: controls and formatting. */
 const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}]/gu;
 

@@ -8,7 +8,7 @@ import type { Json, OperationAnswer, ToolAnswer, ToolDefinition, ToolList } from
 import type { CallDetails, CallRow, DayRow } from "./traffic-api.js";
 
 /** A folder that Trunkline works for: its configuration, servers and store. */
-export interface WorkspaceRow {
+interface WorkspaceRow {
   readonly id: string;
   readonly folder: string;
   /** The folder as people write it: `~/shop`. */
@@ -44,12 +44,12 @@ export interface Overview {
 }
 
 /** Parameters of a request about one workspace. */
-export interface InWorkspace {
+interface InWorkspace {
   readonly workspace: string;
 }
 
 /** Requests by name. */
-export interface ConsoleApi {
+interface ConsoleApi {
   overview: { params: Record<string, never>; answer: Overview };
 
   /** Every configured server. With `connect`, those that have not been tried are connected first. */

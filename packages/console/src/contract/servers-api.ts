@@ -91,7 +91,7 @@ export interface ImportRow {
 }
 
 /** A line of a definition's diff. */
-export interface DiffLine {
+interface DiffLine {
   readonly sign: " " | "+" | "-";
   readonly field: string;
   readonly text: string;

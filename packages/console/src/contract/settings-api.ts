@@ -39,7 +39,7 @@ export interface SettingsReport {
   readonly storeFolder: string;
 }
 
-export interface SettingsFile {
+interface SettingsFile {
   readonly path: string;
   readonly scope: string;
   readonly exists: boolean;

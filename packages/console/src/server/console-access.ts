@@ -10,7 +10,7 @@ export interface SavedToken {
   readonly expiresMs: number;
 }
 
-export interface ConsoleAccessOptions {
+interface ConsoleAccessOptions {
   /** Tokens of a console that this one replaces. */
   readonly tokens?: readonly SavedToken[] | undefined;
   /** Called when the tokens have changed. */

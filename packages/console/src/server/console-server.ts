@@ -22,7 +22,7 @@ export interface RequestContext {
   readonly tab: string;
 }
 
-export interface ConsoleServerOptions {
+interface ConsoleServerOptions {
   readonly access: ConsoleAccess;
   readonly handlers: ConsoleHandlers;
   readonly version: string;

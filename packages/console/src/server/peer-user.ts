@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 
 /** The two ends of a connection, as the client sees them. */
-export interface Ends {
+interface Ends {
   /** A client chooses its address: all of 127.0.0.0/8 is this machine. */
   readonly clientAddress: string;
   readonly clientPort: number;

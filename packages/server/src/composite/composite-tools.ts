@@ -11,8 +11,6 @@ import { executeTool } from "./execute-tool.js";
 import { queryTool } from "./query-tool.js";
 import { sessionTool } from "./session-tool.js";
 
-export type { CompositeOptions, CompositeRegistry } from "./composite-answer.js";
-
 /** Creates `query`, `execute` and `session`, in listing order. Opens nothing. */
 export function createCompositeTools(options: CompositeOptions): readonly ServedTool[] {
   const { registry, store, account, workspace, run, log } = options;

@@ -91,7 +91,7 @@ export interface HttpEndpointOptions {
   readonly gateway?: Gateway | undefined;
 }
 
-export interface HttpEndpoint extends AsyncDisposable {
+interface HttpEndpoint extends AsyncDisposable {
   /** The URL of the endpoint, including the path. */
   readonly url: string;
   /** Whether only this machine can reach the endpoint. */

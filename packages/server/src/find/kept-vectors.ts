@@ -13,9 +13,9 @@ interface VectorsOptions {
 }
 
 /** The vectors of some texts, in order; undefined for each one that was not computed yet. */
-export type Known = readonly (Float32Array | undefined)[];
+type Known = readonly (Float32Array | undefined)[];
 /** Why there are no vectors: they are being computed, there is no model, or it does not work. */
-export type Missing = "pending" | "no model" | "failed";
+type Missing = "pending" | "no model" | "failed";
 
 const BATCH = 16;
 /** Saved this often, so that a short session makes progress too. */

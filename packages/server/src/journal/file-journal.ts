@@ -5,7 +5,7 @@ import { makeFolder } from "@trunkline/core";
 import type { CallRecord, Journal } from "./journal.js";
 import { lineOf, listSegments, openForAppending, segmentOf } from "./journal-files.js";
 
-export interface FileJournalOptions {
+interface FileJournalOptions {
   /** The folder for the files; created when the first line is written. */
   readonly folder: string;
   /** The workspace that the calls belong to, as in `workspaceKey`. */

@@ -23,7 +23,7 @@ export interface JournalLines {
   after(id: number, limit: number): Promise<readonly JournalLine[]>;
 }
 
-export interface LineJournalOptions {
+interface LineJournalOptions {
   readonly lines: () => Promise<JournalLines>;
   /** The workspace that the calls belong to, as in `workspaceKey`. */
   readonly workspace?: string | undefined;

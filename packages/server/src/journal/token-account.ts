@@ -22,7 +22,7 @@ export interface ListedTool {
   readonly inputSchema: unknown;
 }
 
-export interface FileTokenAccountOptions {
+interface FileTokenAccountOptions {
   /** The folder of the journal. */
   readonly folder: string;
   /** All known upstream tools: what a client would list without Trunkline. */
@@ -57,7 +57,7 @@ export interface TokenReport {
 }
 
 /** What a client got, and what that saved. Negative if it cost more. */
-export interface SurfaceReport extends SurfaceTotals {
+interface SurfaceReport extends SurfaceTotals {
   /** Compared with lists of all upstream tools; null if the client searches its list itself. */
   readonly saved_direct: number | null;
   /** Compared with the composite surface: its lists are shorter, but each new tool takes a search. */
@@ -282,7 +282,7 @@ export async function tokenReport(options: {
 }
 
 /** What was spent on one day, and what it saved. */
-export interface TokenDay {
+interface TokenDay {
   /** `2026-11-17`. */
   readonly day: string;
   /** Tokens sent to clients. */

@@ -18,7 +18,7 @@ import type { Caller, Exchange } from "../interfaces/exchange.js";
 export type FileUse = "read" | "write";
 
 /** `paths` in the user's settings. */
-export interface PathSettings {
+interface PathSettings {
   readonly read: readonly string[];
   readonly write: readonly string[];
   /** What happens with paths outside the allowed folders. */

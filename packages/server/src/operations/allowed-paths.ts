@@ -57,7 +57,7 @@ interface CheckedPath extends NamedPath {
   readonly real: string;
 }
 
-export interface ResolvedPaths {
+interface ResolvedPaths {
   /** The absolute path of each named path, in order. */
   readonly paths: readonly string[];
   /** For the person at the terminal only present if a file is created. */

@@ -19,7 +19,7 @@ interface ProjectPromptFile {
   readonly text: string;
 }
 
-export interface ProjectPrompts {
+interface ProjectPrompts {
   readonly files: readonly ProjectPromptFile[];
   /** Covers the name and the content of every file. */
   readonly fingerprint: string;

@@ -17,7 +17,7 @@ export interface ModernAnswer {
   readonly status: number;
 }
 
-export type RelayedAnswer =
+type RelayedAnswer =
   | { readonly kind: "answer"; readonly answer: ModernAnswer }
   | { readonly kind: "unknown" }
   | { readonly kind: "gone" };

@@ -4,7 +4,7 @@ import { isRecord, matchesGlob } from "@trunkline/core";
 import type { Caller } from "../interfaces/exchange.js";
 
 /** How `auto` lists the tools for a client: all of them in full, a few that cover everything, or whichever costs less. */
-export type ClientSurface = "direct" | "composite" | "auto";
+type ClientSurface = "direct" | "composite" | "auto";
 
 /**
  * Clients that search tools themselves: they do not put every definition into the prompt, and their search needs the

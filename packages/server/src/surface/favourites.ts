@@ -22,7 +22,7 @@ export interface FavouriteTool {
 /** Why a tool is a favourite. */
 export type FavouriteReason = "configured" | "used" | "project";
 
-export interface Favourite<T> {
+interface Favourite<T> {
   readonly tool: T;
   readonly reason: FavouriteReason;
 }

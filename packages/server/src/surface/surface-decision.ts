@@ -24,7 +24,7 @@ export interface SurfaceSettings {
 const DEFAULT_DIRECT_TOKENS = 1_200;
 
 /** What is known about the upstream tools. */
-export interface CatalogueSize {
+interface CatalogueSize {
   /** The servers whose tools are known. */
   readonly servers: readonly string[];
   /** The cost of all known tools in their short form. */

@@ -37,7 +37,7 @@ export async function ensureCollection(sql: Sql, name: string): Promise<number> 
 }
 
 /** A document to store, with its content stored already. */
-export interface PutDocument {
+interface PutDocument {
   readonly path: string;
   readonly root: string | undefined;
   readonly title: string | undefined;
@@ -46,7 +46,7 @@ export interface PutDocument {
   readonly size: number;
 }
 
-export interface PutBatch {
+interface PutBatch {
   readonly collection: number;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -65,7 +65,7 @@ interface KnownRow extends DocumentRow {
 }
 
 /** A document that was not there before. */
-export interface AddedRow {
+interface AddedRow {
   readonly document: number;
   readonly version: number;
   readonly seq: number;
@@ -73,7 +73,7 @@ export interface AddedRow {
 }
 
 /** What happened to each document, and the ids of those whose entries in the index are not right any more. */
-export interface PutOutcome {
+interface PutOutcome {
   readonly outcomes: readonly ("added" | "changed" | "unchanged")[];
   /** New and changed ones. */
   readonly touched: readonly number[];

@@ -4,7 +4,7 @@ import { baseNameOf, compileGlob, isGlob } from "@trunkline/store/parts";
 import type { Sql } from "../database/sql.js";
 import { requireCollection } from "./pg-filters.js";
 
-export type DocumentState = "live" | "removed" | "trash";
+type DocumentState = "live" | "removed" | "trash";
 
 export interface DocumentRow {
   readonly id: number;

@@ -24,7 +24,7 @@ export function hexOf(hash: Uint8Array): string {
   return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString("hex");
 }
 
-export function bytesOf(hex: string): Buffer {
+function bytesOf(hex: string): Buffer {
   return Buffer.from(hex, "hex");
 }
 
@@ -237,7 +237,7 @@ export async function storeContents(
   return { ids, newBytes: chunks.newBytes };
 }
 
-export async function contentIds(sql: Sql, hashes: readonly string[]): Promise<Map<string, number>> {
+async function contentIds(sql: Sql, hashes: readonly string[]): Promise<Map<string, number>> {
   if (hashes.length === 0) return new Map();
   const rows = await sql.rows<{ id: number; hash: string }>(
     `SELECT c.id, encode(c.hash, 'hex') AS hash FROM unnest($1::text[]) AS h JOIN contents c ON c.hash = decode(h, 'hex')`,

@@ -15,7 +15,7 @@ export interface SnapshotRow {
 }
 
 /** SQL for `FROM` and `WHERE`: `d` is the document, `v` its version, `c` the content, `k` the collection. */
-export interface Selection {
+interface Selection {
   readonly from: string;
   readonly where: string;
   readonly values: readonly unknown[];

@@ -23,7 +23,7 @@ const DEFAULT_PORT = 5432;
 const PARAMETERS = ["host", "port", "sslmode", "sslrootcert", "sslcert", "sslkey", "application_name"];
 
 /** Whether text is the address of a PostgreSQL database. */
-export function isPostgresUrl(text: string): boolean {
+function isPostgresUrl(text: string): boolean {
   return /^postgres(?:ql)?:\/\//i.test(text);
 }
 

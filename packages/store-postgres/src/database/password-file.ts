@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { isAbsent } from "@trunkline/core";
 import { parseAddress } from "./address.js";
 
-export interface PasswordPlaces {
+interface PasswordPlaces {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The user's home folder. */
   readonly home: string;
   readonly platform?: string | undefined;
 }
 
-export interface FoundPassword {
+interface FoundPassword {
   readonly password: string | undefined;
   /** A password file that was not read because others can read it, too. */
   readonly ignoredFile?: string | undefined;

@@ -24,7 +24,7 @@ const FULL_PAUSE_MS = 100;
 const CANCEL_MS = 2000;
 const TOO_MANY_CONNECTIONS = "53300";
 
-export type PgLibrary = typeof pg;
+type PgLibrary = typeof pg;
 
 /**
  * Loads `pg`. The `trunkline` command comes without it, because only stores in a database need it: it is installed next
@@ -50,7 +50,7 @@ function typesOf({ types }: PgLibrary): pg.CustomTypesConfig {
   };
 }
 
-export interface PgDriverOptions {
+interface PgDriverOptions {
   readonly url: string;
   /** Used if the address has none. */
   readonly password?: string | undefined;
@@ -288,7 +288,7 @@ function isInTransaction(client: pg.PoolClient): boolean {
 }
 
 /** pg returns an array for several statements, which its types do not say. */
-export function rowsOfLast(results: unknown): unknown[] {
+function rowsOfLast(results: unknown): unknown[] {
   const last = (Array.isArray(results) ? results.at(-1) : results) as pg.QueryResult | undefined;
   return last?.rows ?? [];
 }

@@ -121,7 +121,7 @@ function storableValue(value: unknown): unknown {
   return Array.isArray(value) ? value.map(storableValue) : value;
 }
 
-export interface TransactionOptions {
+interface TransactionOptions {
   /** For whom the transaction reads. See the views `seen_…` in the schema. */
   readonly viewer?: Viewer;
   readonly signal?: AbortSignal | undefined;

@@ -16,13 +16,13 @@ import { type ContentRow, contentById, hexOf, readContent, resolveContent } from
 import { requireCollection } from "../contents/pg-filters.js";
 import type { Sql } from "../database/sql.js";
 
-export interface ResolvedGetParams extends GetParams {
+interface ResolvedGetParams extends GetParams {
   readonly absolute?: string | undefined;
   readonly limits?: FileLimits | undefined;
 }
 
 /** Finds what a document is related to. */
-export type FindRelated = (
+type FindRelated = (
   sql: Sql,
   document: { readonly path: string; readonly collection: string; readonly depth: number },
 ) => Promise<RelatedDocuments>;

@@ -85,7 +85,7 @@ export async function stopSession(sql: Sql, { session }: { session: string }): P
   };
 }
 
-export interface ResolvedPinParams {
+interface ResolvedPinParams {
   readonly session: string;
   readonly hash?: string | undefined;
   readonly path?: string | undefined;

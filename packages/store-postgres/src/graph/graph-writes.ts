@@ -10,7 +10,7 @@ import {
 } from "@trunkline/store/parts";
 import { LOCKS, type Sql } from "../database/sql.js";
 
-export interface GraphedDocument {
+interface GraphedDocument {
   readonly document: number;
   readonly entry: number;
   readonly collection: number;

@@ -22,7 +22,7 @@ import { nodesOfType, typesOf } from "./graph-types.js";
 
 const MOST_SYMBOLS = 200;
 
-export interface ResolvedGraphParams extends GraphParams {
+interface ResolvedGraphParams extends GraphParams {
   readonly absolute?: string | undefined;
 }
 

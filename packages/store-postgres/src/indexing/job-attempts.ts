@@ -69,7 +69,7 @@ export async function nextLookMs(sql: Sql): Promise<number | undefined> {
   return later === null ? undefined : Math.min(Math.max(later, 0) + 1, LONGEST_MS);
 }
 
-export interface NotIndexed {
+interface NotIndexed {
   readonly documents: number;
   readonly problems: readonly { readonly path: string; readonly problem: string }[];
 }

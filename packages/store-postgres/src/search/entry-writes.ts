@@ -16,7 +16,7 @@ export interface WordCounts {
 }
 
 /** A version of a document whose entry is written. */
-export interface LiveDocument extends Pick<ContentRow, "type" | "size" | "hash"> {
+interface LiveDocument extends Pick<ContentRow, "type" | "size" | "hash"> {
   readonly document: number;
   readonly version: number;
   readonly content: number;
@@ -86,7 +86,7 @@ async function addEntries(
   await insertEntries(sql, rows, { ...options, attributesOf: ({ document }) => attributes.get(document) });
 }
 
-export interface EntryOptions {
+interface EntryOptions {
   readonly words: WordCounts;
   /** Default: live. Background work is left only for live ones. */
   readonly state?: number | undefined;

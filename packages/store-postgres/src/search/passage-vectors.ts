@@ -6,7 +6,7 @@ import type { EntryStates } from "./entry-cache.js";
 import { type LikelyPassage, VectorTable } from "./vector-table.js";
 
 /** Passages that a gateway keeps in memory: 64 bytes each with 384 dimensions. */
-export const MOST_VECTORS = 1_000_000;
+const MOST_VECTORS = 1_000_000;
 const ROWS_AT_ONCE = 20_000;
 /** What HNSW looks at, and so the most that it returns. */
 const NEAREST = 400;
@@ -22,7 +22,7 @@ interface EmbedderRow {
   readonly vector: number;
 }
 
-export interface SemanticFound {
+interface SemanticFound {
   readonly hits: readonly SemanticHit[];
   readonly missing: { embedded: number; total: number } | undefined;
   readonly notice: string | undefined;

@@ -48,7 +48,7 @@ export class SearchCache {
   readonly texts = new FoundTexts();
 }
 
-export type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
+type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
   Omit<SelectionParams, "type"> & {
     readonly type?: SearchParams["type"];
     /** The session whose pinned content comes first. */

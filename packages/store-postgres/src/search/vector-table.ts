@@ -4,7 +4,7 @@ import { likelyRows } from "@trunkline/store/parts";
 
 const LEAST_ROOM = 1024;
 
-export interface PassageRow {
+interface PassageRow {
   readonly id: number;
   readonly entry: number;
   readonly number: number;

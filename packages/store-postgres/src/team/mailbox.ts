@@ -5,7 +5,7 @@ import type { TeamSql } from "./team-sql.js";
 
 export type MessageKind = "request" | "cancel" | "part" | "end" | "none";
 
-export interface Message {
+interface Message {
   /** The request that it belongs to, unique for its sender. */
   readonly exchange: string;
   readonly kind: MessageKind;

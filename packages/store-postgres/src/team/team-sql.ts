@@ -4,7 +4,7 @@ import { type Database, SCHEMA, storeError } from "../database/sql.js";
 /** Wakes gateways. The payload says for what; an empty one stands for everything. */
 export const TEAM_CHANNEL = "trunkline_team";
 
-export type Wake = "to" | "batch" | "gone";
+type Wake = "to" | "batch" | "gone";
 
 export class TeamSql {
   readonly #database: Database;

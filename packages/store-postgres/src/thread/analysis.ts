@@ -14,7 +14,7 @@ import {
 import { wordsOfText } from "../words/keyword-counts.js";
 
 /** A document whose text is analysed. */
-export interface AnalysedDocument {
+interface AnalysedDocument {
   readonly path: string;
   readonly root: string | undefined;
   readonly title: string | undefined;

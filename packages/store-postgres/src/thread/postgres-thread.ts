@@ -31,7 +31,7 @@ export interface PostgresThreadStart {
 }
 
 /** The questions and changes that the main thread answers, by method. */
-export type StoreSide = {
+type StoreSide = {
   [M in Exclude<keyof DocumentQuestions, "isStored">]: (
     env: never,
     params: Parameters<DocumentQuestions[M]>,

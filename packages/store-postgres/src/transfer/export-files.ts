@@ -8,7 +8,7 @@ import type { ExportResult, ImportResult } from "@trunkline/store/contract";
 import { copyStore, type TransferStore } from "@trunkline/store/parts";
 
 /** The part of an embedded store that exports and imports need. */
-export interface EmbeddedStore extends TransferStore, AsyncDisposable {
+interface EmbeddedStore extends TransferStore, AsyncDisposable {
   export(params: { path: string; overwrite?: boolean | undefined }): Promise<ExportResult>;
   import(params: { path: string }): Promise<ImportResult>;
 }

@@ -31,12 +31,12 @@ export type DocumentMover = MoveEnvironment<{
 }>;
 
 /** The name as an absolute path, so paths relative to the caller's folder work. */
-export interface WithAbsolute {
+interface WithAbsolute {
   readonly absolute?: string | undefined;
 }
 
 /** For whom the writer works. Its connection is not restricted, so it has to filter. */
-export interface WithViewer {
+interface WithViewer {
   readonly viewer?: Viewer;
 }
 

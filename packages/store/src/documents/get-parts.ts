@@ -47,7 +47,7 @@ export function requireWhole({ outputPath, lines, bytes }: GetParams): void {
 }
 
 /** Returns a range of lines. Counts lines as editors do: a last line without a newline counts too. */
-export function lineRange(text: string, from: number, to: number): Pick<GetResult, "content" | "encoding" | "lines"> {
+function lineRange(text: string, from: number, to: number): Pick<GetResult, "content" | "encoding" | "lines"> {
   let line = 1;
   let start = from === 1 ? 0 : -1;
   let end = -1;

@@ -21,7 +21,7 @@ import { neededBytes, partOf, requireWhole } from "./get-parts.js";
 import { writeOutput } from "./write-output.js";
 
 /** Parameters of `get`, plus the path resolved to an absolute one. */
-export interface ResolvedGetParams extends GetParams {
+interface ResolvedGetParams extends GetParams {
   readonly absolute?: string | undefined;
   readonly limits?: FileLimits | undefined;
 }

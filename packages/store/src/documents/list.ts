@@ -16,10 +16,10 @@ const SORT_COLUMNS = {
 };
 
 /** Parameters of `list` with the session resolved to its id. */
-export type ResolvedListParams = Omit<ListParams, "session"> & SelectionParams;
+type ResolvedListParams = Omit<ListParams, "session"> & SelectionParams;
 
 /** A document row with the columns of a listing. */
-export interface ListedRow {
+interface ListedRow {
   readonly id: number;
   readonly path: string;
   readonly created: number;
@@ -32,8 +32,7 @@ export interface ListedRow {
 }
 
 /** The columns of a {@link ListedRow} under the names of a selection. */
-export const LISTED_COLUMNS =
-  "d.id, d.path, d.created, d.modified, d.indexed, c.hash, c.size, c.type, k.name AS collection";
+const LISTED_COLUMNS = "d.id, d.path, d.created, d.modified, d.indexed, c.hash, c.size, c.type, k.name AS collection";
 
 /** `list`: lists documents in pages, with a cursor that stays valid while documents are added and removed. */
 export function listDocuments({ truth }: ReadEnvironment, params: ResolvedListParams): ListResult {
@@ -73,7 +72,7 @@ export function listDocuments({ truth }: ReadEnvironment, params: ResolvedListPa
 }
 
 /** Returns a document's fields as shown in results. */
-export function documentInfo(db: Db, row: ListedRow): DocumentInfo {
+function documentInfo(db: Db, row: ListedRow): DocumentInfo {
   return {
     path: row.path,
     hash: hexOf(row.hash),

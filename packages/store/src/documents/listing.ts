@@ -4,7 +4,7 @@ import { wholeNumber } from "../contract/params.js";
 const DEFAULT_LIMIT = 100;
 
 /** What the parameters of `list` ask for, apart from which documents. */
-export interface Listing {
+interface Listing {
   readonly limit: number;
   /** Without meaning if the listing continues at a cursor. */
   readonly offset: number;

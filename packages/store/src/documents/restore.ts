@@ -20,7 +20,7 @@ export interface RestoredDocument {
 }
 
 /** Where the contents come from. */
-export interface RestoreSource<D extends RestoredDocument> {
+interface RestoreSource<D extends RestoredDocument> {
   /** The store's own folder, which is never written to. */
   readonly folder: string;
   readonly documents: readonly D[];

@@ -18,7 +18,7 @@ export interface ExtractInput {
 }
 
 /** Limits of {@link extractGraph}. */
-export interface ExtractLimits {
+interface ExtractLimits {
   /** Longer texts are not parsed. Default: {@link DEFAULT_MAX_LENGTH}. */
   readonly maxLength?: number;
   /** Time limit for parsing and extraction together. Default: {@link DEFAULT_TIME_MS}. */
@@ -31,7 +31,7 @@ export interface ExtractLimits {
  */
 export const DEFAULT_MAX_LENGTH = 1024 * 1024;
 /** Milliseconds. */
-export const DEFAULT_TIME_MS = 10_000;
+const DEFAULT_TIME_MS = 10_000;
 
 const NOTHING = {
   symbols: [],

@@ -8,7 +8,7 @@ import { type FileRow, graphIndexer } from "./graph-indexer.js";
 import { type GraphEdge, parseKey, type Relation, type SymbolFacts } from "./index.js";
 
 /** A document with its definitions and edges, which are read when they are needed. */
-export class GraphFile {
+class GraphFile {
   readonly path: string;
   readonly collection: string;
   readonly hash: string;

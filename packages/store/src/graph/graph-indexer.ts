@@ -233,7 +233,7 @@ const recent = new Map<string, FileFacts>();
 const MOST_RECENT = 200;
 
 /** Returns what the text of a document says. */
-export function factsOf({ hash, path, facts: bytes }: Pick<FileRow, "hash" | "path" | "facts">): FileFacts {
+function factsOf({ hash, path, facts: bytes }: Pick<FileRow, "hash" | "path" | "facts">): FileFacts {
   const id = `${Buffer.from(hash).toString("latin1")} ${path}`;
   const facts = recent.get(id) ?? decodeFacts(bytes, path);
   recent.delete(id);

@@ -9,7 +9,7 @@ export const DEFAULT_NODES = 100;
 const MOST_NODES = 10_000;
 
 /** How far, and along which edges, to go from a node. */
-export interface GraphWay {
+interface GraphWay {
   readonly depth: number;
   readonly limit: number;
   readonly reverse: boolean;

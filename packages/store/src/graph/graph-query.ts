@@ -27,7 +27,7 @@ import { nodesOfType, typesOf } from "./node-types.js";
 import { type GraphDatabases, StoredGraph } from "./stored-graph.js";
 
 /** Parameters of `graph`, plus the resolved form of a relative path. */
-export interface ResolvedGraphParams extends GraphParams {
+interface ResolvedGraphParams extends GraphParams {
   readonly absolute?: string | undefined;
 }
 

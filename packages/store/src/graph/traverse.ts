@@ -26,7 +26,7 @@ export interface Neighbours {
   describe?(key: string): NodeDescription | undefined;
 }
 
-export interface TraverseOptions {
+interface TraverseOptions {
   readonly relation?: Relation;
   /** 1 to 5; default 1. */
   readonly depth?: number;

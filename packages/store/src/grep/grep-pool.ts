@@ -14,7 +14,7 @@ import type {
   SentAnswer,
 } from "./grep-messages.js";
 
-export interface GrepPoolOptions extends GrepThreadData {
+interface GrepPoolOptions extends GrepThreadData {
   /** Number of threads to keep. Default 2. */
   readonly threads?: number | undefined;
   /** Maximum number of threads, so one query does not wait for another. Default 8. */

@@ -1,7 +1,7 @@
 /** grep: searches documents for patterns in ripgrep's dialect, in its own threads. */
 
 export type { GrepReader } from "./grep-messages.js";
-export { GrepPool, type GrepPoolOptions } from "./grep-pool.js";
+export { GrepPool } from "./grep-pool.js";
 export {
   compareText,
   type GrepCallOptions,
@@ -12,7 +12,7 @@ export {
   type GrepSource,
   grep,
 } from "./grep-query.js";
-export { type Fold, foldAscii, keepCase, mayMatch, queryText, type TrigramQuery } from "./literals.js";
-export { type CompiledPattern, compilePattern, type PatternOptions } from "./pattern.js";
-export { type ScannedMatch, Scanner, type ScanOptions, type ScanResult } from "./scan.js";
+export { keepCase, mayMatch, queryText, type TrigramQuery } from "./literals.js";
+export { compilePattern, type PatternOptions } from "./pattern.js";
+export { Scanner } from "./scan.js";
 export { findCandidates, trigramIndexer } from "./trigram-index.js";

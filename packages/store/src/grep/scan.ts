@@ -38,7 +38,7 @@ export interface ScannedMatch {
   readonly sizeBytes: number;
 }
 
-export interface ScanResult {
+interface ScanResult {
   readonly binary: boolean;
   readonly count: number;
   /** How many matches come before the ones to collect. */

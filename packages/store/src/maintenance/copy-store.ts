@@ -44,7 +44,7 @@ export interface TransferDocument {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-export interface TransferSession {
+interface TransferSession {
   readonly id: string;
   readonly label: string | null;
   readonly started: number;
@@ -84,7 +84,7 @@ export interface TransferStore {
   takeState(state: TransferState): Promise<void>;
 }
 
-export interface CopyResult {
+interface CopyResult {
   readonly contents: number;
   readonly newBytes: number;
   readonly events: number;

@@ -42,7 +42,7 @@ export function exportStore(
   return { path, bytes: statSync(path).size };
 }
 
-export interface ImportedContent {
+interface ImportedContent {
   readonly hash: string;
   readonly size: number;
   readonly type: "text" | "binary";

@@ -18,7 +18,7 @@ const MOST_SHRINKING_STEPS = 2000;
 const PHASES = ["expire", "trash", "contents", "uploads", "chunks"] as const;
 
 /** The state of a collection between two steps. */
-export interface GcState {
+interface GcState {
   readonly phase: (typeof PHASES)[number] | "done";
   /** The last row id checked in this phase. */
   readonly after: number;

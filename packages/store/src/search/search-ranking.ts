@@ -155,7 +155,7 @@ function bounded(score: number): number {
 }
 
 /** Rounds a score to the four decimals shown in results. */
-export function rounded(number: number): number {
+function rounded(number: number): number {
   return Number(number.toFixed(4));
 }
 

@@ -24,7 +24,7 @@ import { cutSnippet } from "./snippet.js";
 import { type Term, termsOf } from "./terms.js";
 
 /** Parameters of `search` with the session resolved to its id, and the query embedded if possible. */
-export type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
+type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
   Omit<SelectionParams, "type"> & {
     readonly type?: SearchParams["type"];
     /** The session whose pinned content comes first. */

@@ -72,7 +72,7 @@ function sumOfBytes(x: number): number {
 }
 
 /** Returns the smallest distance that includes at least `wanted` rows; `most` if there are not enough. */
-export function distanceOfRank(distances: Uint16Array, { wanted, most }: { wanted: number; most: number }): number {
+function distanceOfRank(distances: Uint16Array, { wanted, most }: { wanted: number; most: number }): number {
   const counts = new Uint32Array(most + 1);
   for (let row = 0; row < distances.length; row++) {
     const distance = distances[row] as number;
@@ -205,7 +205,7 @@ const LIKELY_SHARE = 0.02;
 const COMPARED = 300;
 
 /** Signs of vectors in memory: `words` integers in `bits`, and one entry, for each of `rows`. */
-export interface SignRows {
+interface SignRows {
   readonly bits: Int32Array;
   readonly words: number;
   readonly entries: Int32Array;

@@ -95,7 +95,7 @@ export function stopSession({ truth }: WriteContext, { session }: { session: str
   };
 }
 
-export interface PinParams {
+interface PinParams {
   readonly session: string;
   readonly hash?: string | undefined;
   readonly path?: string | undefined;

@@ -25,7 +25,7 @@ export interface TakeChangesParams {
   readonly guarded: GuardedPaths;
 }
 
-export interface TakenChanges {
+interface TakenChanges {
   readonly files: number;
   readonly removed: number;
   readonly changes: readonly WatchedChange[];

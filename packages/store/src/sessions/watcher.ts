@@ -18,14 +18,14 @@ const LONGEST_MS = 500;
 export type WatchedRoot = Pick<TakeChangesParams, "root" | "realRoot">;
 
 /** The part of the store that a watcher needs. */
-export interface WatchTarget {
+interface WatchTarget {
   /** Indexes paths; called one at a time. */
   take(root: WatchedRoot, paths: readonly string[]): Promise<void>;
   readonly logger: Logger;
 }
 
 /** Places that are never watched. */
-export interface UnwatchedPlaces {
+interface UnwatchedPlaces {
   /** The store's folder. */
   readonly store: string;
   readonly guarded: GuardedPaths;

@@ -15,7 +15,7 @@ import type { BrokerStatus } from "./broker-status.js";
 type Request = Parameters<typeof requestControl>[1];
 
 /** What the broker answers to `stop` and `drain`. */
-export interface EndingBroker {
+interface EndingBroker {
   readonly pid: number;
   /** How many programs are connected to it. */
   readonly clients: number;

@@ -26,7 +26,7 @@ interface Attached {
 const NOTES = 20;
 
 /** One combination of folder, options and environment. */
-export class Workspace {
+class Workspace {
   /** Stays the same in the next broker, for the first workspace of a folder with these options. */
   readonly id: string;
   readonly app: App;

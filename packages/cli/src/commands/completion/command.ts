@@ -2,7 +2,7 @@
 import { Argument } from "commander";
 import type { Cli } from "../flags.js";
 
-export const SHELLS = ["bash", "zsh", "fish"] as const;
+const SHELLS = ["bash", "zsh", "fish"] as const;
 
 export type Shell = (typeof SHELLS)[number];
 

@@ -8,7 +8,7 @@ import { askStatus, oddSetting, whyOff } from "../broker/ask-broker.js";
 import { savedText, summaryOf } from "../broker/broker-page.js";
 import type { BrokerStatus } from "../broker/broker-status.js";
 
-export interface BrokerCheck {
+interface BrokerCheck {
   readonly status: "running" | "not-running" | "off" | "unavailable";
   /** Why it is off or unavailable. */
   readonly reason?: string;

@@ -8,7 +8,7 @@ import type { Page } from "../../terminal/report-page.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 
 /** What is safe by default and what is not, in one sentence each. */
-export interface Safety {
+interface Safety {
   readonly trust: string;
   readonly definitions: string;
   /** The folders that clients of `serve` may use. */

@@ -5,7 +5,7 @@ import { type SearchModelState, searchModelState } from "../../app/search-model.
 import type { CommandContext } from "../../terminal/context.js";
 import type { Page } from "../../terminal/report-page.js";
 
-export interface SearchCheck {
+interface SearchCheck {
   readonly model: SearchModelState | "failed";
   /** Why the model cannot be used. */
   readonly reason?: string;

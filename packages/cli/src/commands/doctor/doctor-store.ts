@@ -5,7 +5,7 @@ import type { StatusResult } from "@trunkline/store";
 import type { App } from "../../app/app.js";
 import type { Page } from "../../terminal/report-page.js";
 
-export interface StoreCheck {
+interface StoreCheck {
   /** Host, port and name of the database; undefined for a store in a folder. */
   readonly database?: string;
   readonly folder?: string;

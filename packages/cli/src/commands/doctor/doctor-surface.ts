@@ -5,7 +5,7 @@ import type { App } from "../../app/app.js";
 import type { Page } from "../../terminal/report-page.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 
-export interface SurfaceCheck extends SurfacePreview {
+interface SurfaceCheck extends SurfacePreview {
   /** Favourites in the configuration that no known tool matches. */
   readonly unmatched: readonly string[];
 }

@@ -107,7 +107,7 @@ async function isConfirmed(context: CommandContext, { changes }: MovePlan, isAgr
 }
 
 /** Says how many entries are removed elsewhere. */
-export function serversIn(changes: MovePlan["changes"]): string {
+function serversIn(changes: MovePlan["changes"]): string {
   return quantity(new Set(changes.flatMap(({ removed }) => removed.map(({ name }) => name))).size, "server");
 }
 

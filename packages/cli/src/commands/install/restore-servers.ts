@@ -9,7 +9,7 @@ import { reporting } from "../../terminal/json-output.js";
 import { askYesNo } from "../../terminal/questions.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 
-export interface RestoreOptions {
+interface RestoreOptions {
   program: string | undefined;
   yes?: boolean;
   force?: boolean;

@@ -7,7 +7,7 @@ import { shownError } from "../../scripting/show-error.js";
 import { openWorld, type World } from "../../scripting/world.js";
 import type { CommandContext } from "../../terminal/context.js";
 
-export interface RunOptions {
+interface RunOptions {
   script: string;
   args: readonly string[];
   mcp: string | undefined;

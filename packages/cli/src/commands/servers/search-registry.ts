@@ -9,7 +9,7 @@ import type { CommandContext } from "../../terminal/context.js";
 import { table } from "../../terminal/table.js";
 import { columnsOf } from "../../terminal/text-width.js";
 
-export interface SearchServersOptions {
+interface SearchServersOptions {
   words: readonly string[];
   limit?: number;
   registry?: string;

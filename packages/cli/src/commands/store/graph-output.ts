@@ -4,7 +4,7 @@ import { pathShower, shownText } from "../../terminal/output.js";
 import type { Palette } from "../../terminal/palette.js";
 
 /** `reverse`: branches lead to the nodes that point here. */
-export interface TreeOptions {
+interface TreeOptions {
   readonly palette: Palette;
   readonly cwd: string;
   readonly reverse: boolean;

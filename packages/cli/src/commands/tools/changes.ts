@@ -8,7 +8,7 @@ import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { reporting } from "../../terminal/json-output.js";
 
-export interface ChangesOptions {
+interface ChangesOptions {
   pattern: string | undefined;
   json?: boolean;
   mcp: string | undefined;

@@ -20,7 +20,7 @@ export interface GraphEdge {
   readonly resolved?: false;
 }
 
-export interface GraphAnswer {
+interface GraphAnswer {
   readonly origin: GraphNode;
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];

@@ -11,7 +11,7 @@ export interface View {
   readonly scale: number;
 }
 
-export interface Colours {
+interface Colours {
   readonly background: string;
   readonly text: string;
   readonly edge: string;
@@ -35,7 +35,7 @@ export function currentColours(): Colours {
   };
 }
 
-export interface Scene {
+interface Scene {
   readonly layout: GraphLayout;
   readonly view: View;
   readonly width: number;

@@ -1,7 +1,7 @@
 // Trunkline's own questions have one field with a few answers: each of them becomes a button.
 import type { Json } from "@trunkline/console/contract";
 
-export interface OwnChoices {
+interface OwnChoices {
   readonly about?: string | undefined;
   readonly options: readonly {
     readonly label: string;

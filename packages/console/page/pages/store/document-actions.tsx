@@ -8,7 +8,7 @@ import { counted, visible } from "../../kit/wording.js";
 import type { StoredDocument, VersionRow } from "./store-results.js";
 import { baseName } from "./stored-paths.js";
 
-export interface DocumentPlace {
+interface DocumentPlace {
   readonly workspace: string;
   readonly path: string;
   readonly collection: string | undefined;

@@ -1,6 +1,6 @@
 // The difference between two texts, line by line: Myers' algorithm in linear space.
 
-export interface LineChange {
+interface LineChange {
   readonly sign: " " | "+" | "-";
   readonly text: string;
   /** Line numbers in the older and in the newer text, from 1. */
@@ -8,7 +8,7 @@ export interface LineChange {
   readonly after?: number;
 }
 
-export interface LineDiff {
+interface LineDiff {
   readonly changes: readonly LineChange[];
   readonly added: number;
   readonly removed: number;

@@ -12,7 +12,7 @@ interface PathsPage {
   readonly cursor?: string;
 }
 
-export interface StoredPaths {
+interface StoredPaths {
   readonly paths: readonly string[];
   /** Undefined until the first page has arrived. */
   readonly total: number | undefined;
@@ -60,7 +60,7 @@ export function usePaths(workspace: string, collection: string | undefined, turn
   return loaded.of === collection ? loaded : NOTHING;
 }
 
-export interface FolderEntry {
+interface FolderEntry {
   readonly kind: "folder" | "document";
   readonly name: string;
   /** The full path; a folder's ends with `/`. */

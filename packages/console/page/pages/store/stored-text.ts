@@ -6,7 +6,7 @@ import type { StoredDocument } from "./store-results.js";
 
 const PART_BYTES = 512 * 1024;
 
-export interface StoredText {
+interface StoredText {
   readonly text: string;
   readonly loadedBytes: number;
   readonly isLoading: boolean;

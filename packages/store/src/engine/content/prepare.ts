@@ -9,13 +9,13 @@ import { type ContentType, contentTypeOf, type IndexText, indexTextOf } from "./
 import { expandedSize } from "./zstd-frame.js";
 
 /** How a chunk is stored: uncompressed or as a zstd frame. The numbers are part of the format. */
-export const CODEC = { raw: 0, zstd: 1 } as const;
+const CODEC = { raw: 0, zstd: 1 } as const;
 
 const ZSTD_LEVEL = 3;
 const MIN_COMPRESSED_BYTES = 64;
 
 /** A chunk ready to be stored. `data` is missing if the store seems to have it already. */
-export interface PreparedChunk {
+interface PreparedChunk {
   readonly hash: string;
   readonly size: number;
   readonly codec: number;

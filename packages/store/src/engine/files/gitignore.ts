@@ -13,7 +13,7 @@ const MAX_RULE_STARS = 16;
 const MAX_KNOWN_FOLDERS = 1000;
 
 /** What a file's rules say about a path: `undefined` if none applies. */
-export type Verdict = "ignored" | "kept" | undefined;
+type Verdict = "ignored" | "kept" | undefined;
 
 /** Decides about a path relative to the folder of the file, with slashes. */
 export type IgnoreRules = (path: string, isFolder: boolean) => Verdict;

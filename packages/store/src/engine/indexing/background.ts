@@ -210,12 +210,12 @@ export interface Range {
   readonly to?: number | undefined;
 }
 
-export interface ClosedRange extends Range {
+interface ClosedRange extends Range {
   readonly to: number;
 }
 
 /** Entries that another indexer has just looked up, by id. */
-export type KnownEntries = Map<number, { readonly entry: IndexEntry; readonly text: IndexText | undefined }>;
+type KnownEntries = Map<number, { readonly entry: IndexEntry; readonly text: IndexText | undefined }>;
 
 /**
  * Prepares the slice at the start of a range, or with `to` the whole range. Returns undefined if the range is empty.
@@ -254,7 +254,7 @@ export async function prepareSlice(
 }
 
 /** Returns the range of entries after a given one, for {@link prepareSlice}; undefined if there are no more. */
-export function nextRange(index: Db, from: number, entries: number): ClosedRange | undefined {
+function nextRange(index: Db, from: number, entries: number): ClosedRange | undefined {
   const { to } = index.one<{ to: number | null }>(
     'SELECT max(id) AS "to" FROM (SELECT id FROM entries WHERE id > ? ORDER BY id LIMIT ?)',
     from,

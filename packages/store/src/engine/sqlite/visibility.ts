@@ -6,7 +6,7 @@ import { LOCAL_PRINCIPAL, TrunklineError } from "@trunkline/core";
 import type { Db } from "./database.js";
 
 /** The collection for results that were too large to return inline. Its documents expire after seven days. */
-export const RESULTS_COLLECTION = "results";
+const RESULTS_COLLECTION = "results";
 
 /** A principal other than `local`; undefined is `local`. */
 export type Viewer = string | undefined;

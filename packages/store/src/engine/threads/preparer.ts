@@ -6,7 +6,7 @@ import { endThread, leastBusy, startThread, type Thread } from "./thread.js";
 import type { Databases } from "./thread-context.js";
 
 /** A range of entries for one indexer. */
-export interface PrepareParams {
+interface PrepareParams {
   readonly indexer: string;
   readonly range: Range;
 }

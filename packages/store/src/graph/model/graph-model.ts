@@ -133,7 +133,7 @@ export interface FileEdge {
  */
 export const IMPORT_KINDS = ["import", "reexport", "require", "dynamic", "include", "use", "mod"] as const;
 
-export type ImportKind = (typeof IMPORT_KINDS)[number];
+type ImportKind = (typeof IMPORT_KINDS)[number];
 
 /** One name of an import. `imported` is `*` for the module itself; `local` is `*` if all names are imported. */
 export interface ImportedName {

@@ -10,7 +10,7 @@ import { type Node, type NodeMemory, nodeMemory, rootOf, type SyntaxTree } from 
 export type { Node } from "./syntax-node.js";
 
 /** The parts of the library's parser used here. */
-export interface SourceParser {
+interface SourceParser {
   parse(text: string, oldTree?: null, options?: { progressCallback: () => void }): SyntaxTree | null;
   reset(): void;
 }
