@@ -102,7 +102,6 @@ export const LAYERS = {
       "@trunkline/client/internal",
       "@modelcontextprotocol/server",
       "yaml",
-      "zod",
     ],
     folders: {
       interfaces: [],

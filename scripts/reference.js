@@ -13,7 +13,6 @@ const never = async () => {
   throw new Error("the reference opens nothing");
 };
 const registry = createRegistry({ backends: { hub: never, store: never, storeOperations }, workspace: "/" });
-await registry.load();
 const folder = new URL("../docs/reference/", import.meta.url);
 mkdirSync(folder, { recursive: true });
 writeFileSync(new URL("operations.md", folder), referencePage([...registry.builtin, ...registry.sessionActions]));

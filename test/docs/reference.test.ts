@@ -20,7 +20,6 @@ it("the operations page matches the definitions", async () => {
     throw new Error("the reference opens nothing");
   };
   const registry = createRegistry({ backends: { hub: never, store: never, storeOperations }, workspace: "/" });
-  await registry.load();
   expect(page("operations.md"), "docs/reference/operations.md is out of date; `npm run reference` writes it").toBe(
     referencePage([...registry.builtin, ...registry.sessionActions]),
   );

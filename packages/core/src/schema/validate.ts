@@ -115,11 +115,12 @@ class Checker {
   #properties(schema: Schema, value: Schema, path: Path): SchemaProblem[] {
     const properties = isRecord(schema.properties) ? schema.properties : {};
     const problems = list(schema.required)
-      .filter((key): key is string => typeof key === "string" && !Object.hasOwn(value, key))
+      .filter((key): key is string => typeof key === "string" && !has(value, key))
       .map((key): SchemaProblem => ({ path: [...path, key], kind: "missing", text: "is missing" }));
     const open = isRecord(schema.patternProperties);
     for (const [key, item] of Object.entries(value)) {
       if (problems.length >= MAX_PROBLEMS) break;
+      if (item === undefined) continue;
       const at = [...path, key];
       if (Object.hasOwn(properties, key)) problems.push(...this.check(properties[key], item, at));
       else if (schema.additionalProperties === false && !open) {
@@ -130,6 +131,11 @@ class Checker {
     }
     return problems;
   }
+}
+
+/** JSON has no undefined values. */
+function has(value: Schema, key: string): boolean {
+  return Object.hasOwn(value, key) && value[key] !== undefined;
 }
 
 function wrong(path: Path, text: string): SchemaProblem {

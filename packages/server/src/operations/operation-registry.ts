@@ -14,7 +14,6 @@ import type { Caller } from "../interfaces/exchange.js";
 import type { Operation, OperationRegistry } from "../interfaces/operation.js";
 import type { ToolUsage } from "../journal/tool-usage.js";
 import { Upstreams } from "../upstreams/upstreams.js";
-import { loadDefinitions } from "./define.js";
 import { describeOperation } from "./describe.js";
 import { heldOperation, heldToolOf } from "./held-operation.js";
 import { type AccessOptions, StoreCalls } from "./store-calls.js";
@@ -45,8 +44,6 @@ export interface ServerRegistry extends OperationRegistry, AsyncDisposable {
   /** Reads and writes only; the actions of the `session` tool are separate. */
   readonly builtin: readonly Operation[];
   readonly sessionActions: readonly Operation[];
-  /** Loads what the `validate` of our own operations needs; `find` calls it automatically. */
-  load(): Promise<void>;
   /** Finds an action of the `session` tool. Rejects with `NOT_FOUND` and the nearest names. */
   findAction(name: string): Promise<Operation>;
   /** A client reports its roots: folders that it may use. */
@@ -86,7 +83,6 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
   ];
   const own = new Map([...actions, ...builtin].map((operation) => [operation.name, operation]));
   const find = async (name: string, signal: AbortSignal | undefined): Promise<Operation> => {
-    await loadDefinitions();
     const found = own.get(name);
     if (found === undefined) return await upstream.find(name, { signal, builtin });
     if (found.kind === "session") throw isAction(name);
@@ -99,13 +95,11 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
   return {
     builtin,
     sessionActions: actions,
-    load: loadDefinitions,
     find(name, { signal } = {}) {
       const live = own.has(name) ? undefined : upstream.live(name);
       return live === undefined ? find(name, signal) : Promise.resolve(live);
     },
     async findAction(name) {
-      await loadDefinitions();
       const action = actions.find((each) => each.name === name);
       if (action !== undefined) return action;
       const names = actions.map((each) => each.name);

@@ -9,7 +9,7 @@ import {
   type JsonSchema as Schema,
   TrunklineError,
 } from "@trunkline/core";
-import { z } from "zod";
+import { pathText, type SchemaProblem, validate } from "@trunkline/core/schema";
 import type { Params } from "../interfaces/operation.js";
 
 interface ReaderSource {
@@ -29,7 +29,6 @@ export interface ParamsReader {
 
 export function createReader(source: ReaderSource): ParamsReader {
   const { schema } = source;
-  const validator = z.fromJSONSchema(schema);
   const properties = schema.properties as Readonly<Record<string, Schema>>;
   const names = Object.keys(properties);
   const spellings = new Map(names.map((name) => [plain(name), name]));
@@ -55,11 +54,8 @@ export function createReader(source: ReaderSource): ParamsReader {
         read[name] = coerced(value, properties[name] as Schema);
       }
       const prepared = source.prepare?.(read) ?? read;
-      const result = validator.safeParse(prepared);
-      if (!result.success) {
-        throw problem(source, result.error.issues[0] as z.core.$ZodIssue, { read: prepared, schema });
-      }
-      // Not zod's output, which has defaults filled in: applying them is up to the operation.
+      const [problem] = validate(schema, prepared, { trusted: true, exact: true });
+      if (problem !== undefined) throw errorFor(source, problem, prepared);
       return prepared;
     },
   };
@@ -174,23 +170,21 @@ function jsonOf<T>(text: string, test: (value: unknown) => value is T): T | unde
   return test(value) ? value : undefined;
 }
 
-/** Turns zod's issue into an actionable message. */
-function problem(
-  source: ReaderSource,
-  issue: z.core.$ZodIssue,
-  { read, schema }: { read: Params; schema: Schema },
-): TrunklineError {
-  const path = issue.path.filter((part) => typeof part !== "symbol");
-  if (issue.code === "unrecognized_keys") {
-    const parent = at(schema, path);
-    const known = isRecord(parent?.properties) ? Object.keys(parent.properties) : [];
-    return unknownParameter({ ...source, name: pathText(path) || source.name }, issue.keys[0] ?? "", known);
+function errorFor(source: ReaderSource, { path, kind, text }: SchemaProblem, read: Params): TrunklineError {
+  const { schema } = source;
+  if (kind === "unknown") {
+    const parent = path.slice(0, -1);
+    const { properties } = at(schema, parent) ?? {};
+    const known = isRecord(properties) ? Object.keys(properties) : [];
+    return unknownParameter({ ...source, name: pathText(parent) || source.name }, String(path.at(-1)), known);
   }
-  const value = path.reduce<unknown>((parent, key) => (parent as Record<PropertyKey, unknown>)?.[key], read);
   const name = pathText(path);
-  if (value === undefined) return invalid(source, name, `${source.name} needs ${name}.`);
+  if (kind === "missing") return invalid(source, name, `${source.name} needs ${name}.`);
+  const value = path.reduce<unknown>((parent, key) => (parent as Record<PropertyKey, unknown>)?.[key], read);
   const wanted = at(schema, path);
-  return invalid(source, name, `${name} has to be ${expected(issue, wanted)}, not ${shown(value)}.`);
+  if (wanted === undefined) return invalid(source, name, `${name} ${text}.`);
+  const expected = choicesOf(wanted).map(described).join(" or ");
+  return invalid(source, name, `${name} has to be ${expected}, not ${shown(value)}.`);
 }
 
 function at(schema: Schema, path: readonly (string | number)[]): Schema | undefined {
@@ -201,12 +195,6 @@ function at(schema: Schema, path: readonly (string | number)[]): Schema | undefi
     current = isRecord(next) ? next : undefined;
   }
   return current;
-}
-
-function expected(issue: z.core.$ZodIssue, wanted: Schema | undefined): string {
-  if (issue.code === "invalid_value") return `one of ${issue.values.map(String).join(", ")}`;
-  if (wanted === undefined) return issue.message;
-  return choicesOf(wanted).map(described).join(" or ");
 }
 
 function described(schema: Schema): string {
@@ -246,13 +234,6 @@ function shown(value: unknown): string {
 
 function shortened(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-}
-
-function pathText(path: readonly (string | number)[]): string {
-  return path
-    .map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`))
-    .join("")
-    .replace(/^\./, "");
 }
 
 function invalid(source: ReaderSource, parameter: string, message: string): TrunklineError {

@@ -2,7 +2,7 @@
 // Its questions wait in a table; the code that serves the call (the repeated request, or the task's methods) provides
 // the answers.
 import type { Channel, QuestionContext } from "@trunkline/client";
-import { isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
+import { isRecord, missingArguments, type ToolProgress, TrunklineError } from "@trunkline/core";
 import {
   isQuestionMethod,
   QUESTION_CAPABILITIES,
@@ -308,14 +308,6 @@ function fitsQuestion(
 }
 
 /** Only checks that no required field is missing: defaults, formats and limits are up to the server that asks. */
-function fitsForm(schema: unknown, content: unknown): boolean {
-  if (!isRecord(schema) || !Array.isArray(schema.required)) return content === undefined || isRecord(content);
-  const fields = isRecord(content) ? content : {};
-  const properties = isRecord(schema.properties) ? schema.properties : {};
-  return schema.required.every((name) => {
-    if (typeof name !== "string") return true;
-    const property = properties[name];
-    const hasDefault = isRecord(property) && property.default !== undefined;
-    return fields[name] !== undefined || hasDefault;
-  });
+function fitsForm(schema: unknown, content: unknown = {}): boolean {
+  return isRecord(content) && (!isRecord(schema) || missingArguments(content, schema).length === 0);
 }

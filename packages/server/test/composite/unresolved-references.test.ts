@@ -296,7 +296,6 @@ it.each<[string, object]>([
 describe("the table of operations", () => {
   it("marks every parameter that selects documents or parts of them", async () => {
     await using bench = await openBench({});
-    await bench.registry.load();
     const marked = bench.registry.builtin.flatMap((operation) =>
       Object.keys((operation.schema.properties as object | undefined) ?? {})
         .filter((name) => operation.narrows?.(name) !== false)

@@ -130,6 +130,5 @@ async function registeredOperations() {
   const { storeOperations } = await import("@trunkline/store/contract");
   const never = () => Promise.reject(new Error("completion opens nothing"));
   await using registry = createRegistry({ backends: { hub: never, store: never, storeOperations }, workspace: "/" });
-  await registry.load();
   return registry.builtin;
 }

@@ -183,7 +183,6 @@ async function printHelp(
     for (const line of describeOperation(operation, tool)) print(line);
     return;
   }
-  await registry.load();
   for (const line of describeTool(registry.builtin, tool)) print(line);
 }
 
