@@ -222,6 +222,23 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** Waits for work up to a limit, or until the signal aborts: undefined if it is not done by then. The work goes on. */
+export async function atMost<T>(limitMs: number, work: Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+  let giveUp = () => {};
+  const late = new Promise<undefined>((resolve) => {
+    giveUp = () => resolve(undefined);
+  });
+  const timer = setTimeout(giveUp, limitMs);
+  if (signal?.aborted) giveUp();
+  else if (signal !== undefined) listenOnce(signal, giveUp);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", giveUp);
+  }
+}
+
 /** Marks signals that have a listener of ours, and those that may have any number of them. */
 const LISTENERS = Symbol("listeners");
 

@@ -11,6 +11,7 @@ export { type ContentId, contentIdOf, isContentId, parseContentId, parseContentI
 export {
   abortable,
   abortError,
+  atMost,
   type Deadline,
   Endable,
   type Ending,
@@ -115,8 +116,10 @@ export {
   type ToolProgress,
   type ToolSource,
 } from "./ports.js";
+export { isRunning, shellQuoted } from "./processes.js";
 export { MIN_SECRET_LENGTH, Redactor } from "./redaction.js";
 export {
+  firstChars,
   firstWords,
   hasControls,
   normalized,
@@ -149,3 +152,4 @@ export {
 } from "./team.js";
 export { unifiedDiff } from "./text-diff.js";
 export { type PathReading, parsePath, readPath, type Segment } from "./value-paths.js";
+export { compareVersions } from "./versions.js";

@@ -55,6 +55,11 @@ export function firstWords(text: string, maxChars: number): string {
   return `${text.slice(0, Math.max(0, text.slice(0, maxChars + 1).search(/\s+\S*$/)))}…`;
 }
 
+/** The first `maxChars` characters of a text, with "…" in place of the others. Does not halve a surrogate pair. */
+export function firstChars(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
 /** Joins a text into one line of words separated by single spaces, without control characters. */
 export function toOneLine(text: string): string {
   return text.replace(GAPS, " ").trim();

@@ -1,6 +1,15 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { abortable, Endable, formatMs, sleep, startDeadline, TrunklineError, withDeadline } from "../src/index.js";
+import {
+  abortable,
+  atMost,
+  Endable,
+  formatMs,
+  sleep,
+  startDeadline,
+  TrunklineError,
+  withDeadline,
+} from "../src/index.js";
 
 describe("deadlines", () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -179,5 +188,23 @@ describe("many deadlines of one signal", () => {
     process.off("warning", warned);
     expect(warned).not.toHaveBeenCalled();
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  });
+});
+
+describe("atMost", () => {
+  it("returns what the work returns, or rejects with its error", async () => {
+    await expect(atMost(60_000, Promise.resolve(1))).resolves.toBe(1);
+    await expect(atMost(60_000, Promise.reject(new Error("no")))).rejects.toThrow("no");
+  });
+
+  it("waits no longer than its limit and its signal", async () => {
+    const stop = new AbortController();
+    const endless = new Promise<number>(() => {});
+    await expect(atMost(1, endless)).resolves.toBeUndefined();
+    const waiting = atMost(60_000, endless, stop.signal);
+    stop.abort();
+    await expect(waiting).resolves.toBeUndefined();
+    await expect(atMost(60_000, endless, stop.signal)).resolves.toBeUndefined();
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
   });
 });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { firstWords, hasControls, printable, printableLines, replaceControls, toOneLine } from "../src/index.js";
+import {
+  firstChars,
+  firstWords,
+  hasControls,
+  printable,
+  printableLines,
+  replaceControls,
+  toOneLine,
+} from "../src/index.js";
 
 const hostile = "a\u001b[2J\u202eb\u2028c\r\nd\u{e0001}";
 
@@ -30,5 +38,13 @@ describe("untrusted text", () => {
     expect(firstWords("use the token abcdefgh", 21)).toBe("use the token…");
     expect(firstWords("use the token abcdefgh", 13)).toBe("use the token…");
     expect(firstWords("abcdefgh", 4)).toBe("…");
+  });
+
+  it("is cut between characters", () => {
+    expect([firstChars("short", 5), firstChars("longer", 5), firstChars("ab😀cd", 3)]).toEqual([
+      "short",
+      "longe…",
+      "ab…",
+    ]);
   });
 });

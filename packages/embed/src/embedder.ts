@@ -7,10 +7,10 @@ import {
   abortable,
   abortError,
   type Embedder,
+  isAbsent,
   type Logger,
   messageOf,
   silentLogger,
-  systemCodeOf,
   TrunklineError,
 } from "@trunkline/core";
 import type { FromWorker, ToWorker, WorkerSetup } from "./inference/inference-messages.js";
@@ -76,7 +76,7 @@ async function requireFiles(facts: ModelFacts, folder: string): Promise<void> {
     try {
       await stat(join(folder, name));
     } catch (error) {
-      if (!["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) throw error;
+      if (!isAbsent(error)) throw error;
       throw new TrunklineError("NOT_FOUND", `The model "${facts.name}" is not installed.`, {
         cause: error,
         hint: PULL_HINT,

@@ -3,7 +3,7 @@ import { lstatSync, renameSync, unlinkSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { type Duplex, PassThrough } from "node:stream";
-import { isTrunklineError, type Logger, messageOf, parseJson } from "@trunkline/core";
+import { atMost, isTrunklineError, type Logger, messageOf, parseJson } from "@trunkline/core";
 import { type BrokerPlace, executionPlace, isOwnSocket } from "../wire/broker-place.js";
 import { hasProof, newProof } from "../wire/client-proof.js";
 import {
@@ -182,12 +182,7 @@ export class BrokerServer {
       const gone = Promise.all(
         [...this.#clients.keys()].map((socket) => new Promise((resolve) => socket.once("close", resolve))),
       );
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise((resolve) => {
-        timer = setTimeout(resolve, this.#options.drainMs ?? DRAIN_MS);
-      });
-      await Promise.race([gone, late]);
-      clearTimeout(timer);
+      await atMost(this.#options.drainMs ?? DRAIN_MS, gone);
       await this.#finish();
     })();
     return this.#ending;

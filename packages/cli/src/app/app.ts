@@ -4,7 +4,14 @@ import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Abilities, Hub, HubOptions, LoadedConfig } from "@trunkline/client";
-import { type ContentStore, type Embedder, messageOf, randomGatewayName, TrunklineError } from "@trunkline/core";
+import {
+  atMost,
+  type ContentStore,
+  type Embedder,
+  messageOf,
+  randomGatewayName,
+  TrunklineError,
+} from "@trunkline/core";
 import type { Backends, Exchange, Service } from "@trunkline/server";
 import type { AnyStore } from "@trunkline/store";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
@@ -15,7 +22,7 @@ import { ConfigReader } from "./config-reader.js";
 import { type GuardedPlaces, guardedPlaces, isProjectStore, namedAddress, storeFolder } from "./folders.js";
 import type { LateGateway } from "./late-gateway.js";
 import type { LiveConfig } from "./live-config.js";
-import { atMost, Once } from "./once.js";
+import { Once } from "./once.js";
 import { withoutReference } from "./store-address.js";
 
 /**

@@ -17,16 +17,3 @@ export class Once<T> {
     return await this.#part?.catch(() => undefined);
   }
 }
-
-/** Returns undefined if the work takes longer. It goes on. */
-export async function atMost<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), limitMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

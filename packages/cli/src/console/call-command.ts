@@ -1,6 +1,6 @@
 // A call as a command line, and as a request that repeats it.
 import type { Json } from "@trunkline/console/contract";
-import { isRecord } from "@trunkline/core";
+import { isRecord, shellQuoted } from "@trunkline/core";
 import type { OperationKind } from "@trunkline/server";
 
 export type CallTarget =
@@ -66,8 +66,4 @@ function jsonText(value: unknown): string {
 /** Whether `name=value` says what is meant, without quotes around the name. */
 function isPlainName(name: string): boolean {
   return /^[A-Za-z_][\w.-]*$/.test(name);
-}
-
-function shellQuoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

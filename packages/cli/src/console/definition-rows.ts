@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { approvePins, type HeldPin, type PinChange, reportPins } from "@trunkline/client/internal";
 import type { DefinitionRow } from "@trunkline/console/contract";
-import { TrunklineError } from "@trunkline/core";
+import { firstChars, TrunklineError } from "@trunkline/core";
 import type { App } from "../app/app.js";
 import { KeptDiffs } from "./kept-diffs.js";
 
@@ -99,9 +99,7 @@ function changeRow(server: string, change: PinChange): DefinitionRow {
     change: change.change,
     at,
     reasons: reasons.map(({ text }) => text),
-    diff: diff.map((line) =>
-      line.text.length > LONGEST_LINE ? { ...line, text: `${line.text.slice(0, LONGEST_LINE)}…` } : line,
-    ),
+    diff: diff.map((line) => ({ ...line, text: firstChars(line.text, LONGEST_LINE) })),
   };
 }
 

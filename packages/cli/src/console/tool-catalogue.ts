@@ -1,7 +1,7 @@
 // The tools of a workspace's servers as pages list them. Lists can be long, so lines are kept as long as the tools stay
 // the same, and tokens are counted in the background.
 import type { Json, ToolDefinition, ToolRow } from "@trunkline/console/contract";
-import { isRecord, messageOf, type SourcedTool, signatureOf, TrunklineError } from "@trunkline/core";
+import { firstChars, isRecord, messageOf, type SourcedTool, signatureOf, TrunklineError } from "@trunkline/core";
 import type { KnownServer } from "@trunkline/server";
 import { countTokens } from "@trunkline/server/journal";
 import type { App } from "../app/app.js";
@@ -199,9 +199,9 @@ function lineOf({ server, tool, name, description = "", inputSchema, annotations
     server,
     tool,
     name,
-    ...(typeof title === "string" && title !== tool ? { title: cut(title, MAX_SUMMARY_CHARS) } : {}),
-    summary: cut(firstLine(description), MAX_SUMMARY_CHARS),
-    signature: cut(signatureOf(inputSchema), MAX_SIGNATURE_CHARS),
+    ...(typeof title === "string" && title !== tool ? { title: firstChars(title, MAX_SUMMARY_CHARS) } : {}),
+    summary: firstChars(firstLine(description), MAX_SUMMARY_CHARS),
+    signature: firstChars(signatureOf(inputSchema), MAX_SIGNATURE_CHARS),
     ...(annotations?.readOnlyHint === true ? { isReadOnly: true } : {}),
     // What a server does not say is not shown: almost none says it.
     ...(annotations?.destructiveHint === true && annotations.readOnlyHint !== true ? { isDestructive: true } : {}),
@@ -215,10 +215,6 @@ function firstLine(description: string): string {
     .trimStart()
     .split("\n", 1);
   return line.trimEnd();
-}
-
-function cut(text: string, chars: number): string {
-  return text.length <= chars ? text : `${text.slice(0, chars).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 function heldReason({ reasons }: KnownServer["held"][number]): string {

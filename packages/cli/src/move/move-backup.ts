@@ -8,6 +8,7 @@ import {
   fileReason,
   isAbsent,
   isRecord,
+  isRunning,
   isString,
   makeFolder,
   parseJson,
@@ -160,15 +161,6 @@ export async function removePartial({ home, clock }: Pick<CommandContext, "home"
     if (pid === undefined || savedMs === undefined) continue;
     if (!isRunning(Number(pid)) || clock.now() - savedMs > SAVING_MS)
       await rm(join(all, name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCodeOf(error) !== "ESRCH";
   }
 }
 

@@ -1,6 +1,6 @@
 // Shows a move: the diff of every file, what stays, and what is wrong.
 import { type ConfigEdit, entryIn, maskedText } from "@trunkline/client/config";
-import { isTrunklineError, printable, printableLines, unifiedDiff } from "@trunkline/core";
+import { firstChars, isTrunklineError, printable, printableLines, unifiedDiff } from "@trunkline/core";
 import type { AgentProgram } from "../install/agent-programs.js";
 import { shownEntry } from "../install/shown-entry.js";
 import type { CommandContext } from "../terminal/context.js";
@@ -82,8 +82,8 @@ function diffOf({ path, before, after, format, tables }: ShownFile): string {
 
 function showDiff({ outPainted, palette }: CommandContext, file: ShownFile): void {
   for (const line of diffOf(file).split("\n")) {
-    const isCut = line.length > MAX_LINE && !(file.isOwn && line.startsWith("+"));
-    const clean = printableLines(isCut ? `${line.slice(0, MAX_LINE)}…` : line);
+    const isWhole = file.isOwn && line.startsWith("+");
+    const clean = printableLines(isWhole ? line : firstChars(line, MAX_LINE));
     const isHead = /^(?:---|\+\+\+) /.test(line);
     outPainted(isHead ? palette.heading(clean) : colourOf(line, palette)(clean));
   }

@@ -2,7 +2,7 @@
 // limited, and whatever does not have the published shape is left out.
 // https://github.com/modelcontextprotocol/registry/blob/main/docs/reference/api/openapi.yaml
 import { isRegistryName } from "@trunkline/client/config";
-import { isRecord, isString, toOneLine } from "@trunkline/core";
+import { firstChars, isRecord, isString, toOneLine } from "@trunkline/core";
 
 export interface RegistryServer {
   readonly name: string;
@@ -169,8 +169,7 @@ function text(value: unknown): string | undefined {
 
 function shownText(value: unknown): string | undefined {
   if (!isText(value)) return undefined;
-  const line = toOneLine(value);
-  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line;
+  return firstChars(toOneLine(value), MAX_SHOWN);
 }
 
 function present<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {

@@ -38,15 +38,3 @@ export async function writeKnownUpdate(home: string, known: KnownUpdate): Promis
 export function isPlainVersion(value: unknown): value is string {
   return isString(value) && /^\d{1,6}\.\d{1,6}\.\d{1,6}$/.test(value);
 }
-
-/** Whether `latest` is newer than an installed version, which may be a prerelease of it. */
-export function isNewer(latest: string, installed: string): boolean {
-  const [, plain = "", prerelease] = /^(\d+\.\d+\.\d+)(-.+)?/.exec(installed) ?? [];
-  if (plain === "") return false;
-  const [ours, theirs] = [plain, latest].map((version) => version.split(".").map(Number));
-  for (const [at, number] of (theirs ?? []).entries()) {
-    const difference = number - (ours?.[at] ?? 0);
-    if (difference !== 0) return difference > 0;
-  }
-  return prerelease !== undefined;
-}

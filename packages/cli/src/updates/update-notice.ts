@@ -1,8 +1,10 @@
 // One line after a command, at most once a day, if a newer version exists. The answer comes from a file; a process in
 // the background keeps it up to date. Nothing here can delay a command or make it fail.
+
 import { readUserSettings } from "@trunkline/client/config";
+import { compareVersions } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
-import { isNewer, readKnownUpdate, writeKnownUpdate } from "./known-update.js";
+import { readKnownUpdate, writeKnownUpdate } from "./known-update.js";
 
 const DAY_MS = 86_400_000;
 
@@ -14,7 +16,7 @@ export async function showUpdateNotice(context: CommandContext, look: (home: str
   const isDue = (last: number | undefined) => last === undefined || last > now || now - last >= DAY_MS;
   const known = await readKnownUpdate(home);
   const { latest } = known;
-  const says = latest !== undefined && isNewer(latest, version) && isDue(known.saidAt);
+  const says = latest !== undefined && compareVersions(latest, version) > 0 && isDue(known.saidAt);
   const looks = isDue(known.lookedAt);
   if (!says && !looks) return;
   if ((await readUserSettings(home)).updateNotice === false) return;

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { runProgram } from "../../src/program.js";
-import { isNewer } from "../../src/updates/known-update.js";
 
 const DAY_MS = 86_400_000;
 const VERSION = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version as string;
@@ -135,17 +134,3 @@ interface TurnedOff {
   env?: Record<string, string>;
   piped?: string;
 }
-
-describe("isNewer", () => {
-  it.each([
-    ["0.3.0", "0.2.0", true],
-    ["0.2.10", "0.2.9", true],
-    ["1.0.0", "1.0.0-beta.1", true],
-    ["0.2.0", "0.2.0", false],
-    ["0.2.9", "0.2.10", false],
-    ["0.9.0", "1.0.0-beta.1", false],
-    ["1.0.0", "unknown", false],
-  ])("%s compared with %s: %s", (latest, installed, expected) => {
-    expect(isNewer(latest, installed)).toBe(expected);
-  });
-});

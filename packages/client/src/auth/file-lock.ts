@@ -10,6 +10,7 @@ import { basename, dirname, join } from "node:path";
 import {
   isAbsent,
   isRecord,
+  isRunning,
   isString,
   parseJson,
   sleep,
@@ -141,16 +142,6 @@ async function changedAtMs(path: string): Promise<number> {
   } catch (error) {
     if (isAbsent(error)) return Date.now();
     throw error;
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // The process exists but belongs to another user.
-    return systemCodeOf(error) === "EPERM";
   }
 }
 

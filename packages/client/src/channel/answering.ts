@@ -1,6 +1,6 @@
 // Passes a server's question to the channel of its call. Elicitations are vetted first; everything else, and every valid
 // answer, is passed on unchanged.
-import { abortable, isRecord, type Logger, messageOf, TrunklineError, toOneLine } from "@trunkline/core";
+import { abortable, firstChars, isRecord, type Logger, messageOf, TrunklineError, toOneLine } from "@trunkline/core";
 import { isQuestionMethod, QUESTION_CAPABILITIES, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Caller } from "./caller.js";
 import type { Channel, Question, QuestionContext } from "./channel.js";
@@ -151,8 +151,7 @@ const LONGEST_SHOWN = 80;
 /** A question in a few words, for the callers that have to wait for its answer. */
 function shortQuestion({ method, params = {} }: Question): string {
   if (method !== "elicitation/create" || typeof params.message !== "string") return method;
-  const text = toOneLine(params.message);
-  return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}…`;
+  return firstChars(toOneLine(params.message), LONGEST_SHOWN);
 }
 
 /** Whether the channel can answer a question. Elicitation modes are declared individually. */

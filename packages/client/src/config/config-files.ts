@@ -3,6 +3,7 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import {
   abortError,
+  isAbsent,
   isWithin,
   MAX_PROJECT_FILE_BYTES,
   readRegularFile,
@@ -253,7 +254,7 @@ async function isSame(path: string, other: string | undefined): Promise<boolean>
     const [one, two] = await Promise.all([realpath(path), realpath(other)]);
     return one === two;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (isAbsent(error)) return false;
     throw error;
   }
 }
@@ -263,7 +264,7 @@ async function isThere(path: string): Promise<boolean> {
     await stat(path);
     return true;
   } catch (error) {
-    return !isMissing(error);
+    return !isAbsent(error);
   }
 }
 
@@ -335,14 +336,8 @@ export async function readOptional(
   try {
     return await readText(path, signal, limits);
   } catch (error) {
-    if (isMissing(error) || ["EISDIR", "EFTYPE", "EFBIG", "EACCES", "EPERM"].includes(systemCodeOf(error) ?? ""))
+    if (isAbsent(error) || ["EISDIR", "EFTYPE", "EFBIG", "EACCES", "EPERM"].includes(systemCodeOf(error) ?? ""))
       return undefined;
     throw error;
   }
-}
-
-/** Whether a system error means that nothing exists at that path. */
-export function isMissing(error: unknown): boolean {
-  const code = systemCodeOf(error);
-  return code === "ENOENT" || code === "ENOTDIR";
 }

@@ -2,13 +2,12 @@
 // the user is never asked for an input of a shadowed entry.
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { abortError, MAX_PROJECT_FILE_BYTES, messageOf } from "@trunkline/core";
+import { abortError, isAbsent, MAX_PROJECT_FILE_BYTES, messageOf } from "@trunkline/core";
 import { referenceProblem, type SecretReference, secretLabel } from "../secrets/secret-reference.js";
 import {
   type ConfigSource,
   findSources,
   foldersUpward,
-  isMissing,
   leavesFolder,
   readDotEnv,
   readText,
@@ -392,7 +391,7 @@ async function readEnvFile(path: string, workspaceFolder: string, signal: AbortS
     return { path, variables: parseEnvFile(await readText(path, signal, { maxBytes: MAX_PROJECT_FILE_BYTES })) };
   } catch (error) {
     if (signal?.aborted) throw error;
-    const problem = isMissing(error) ? "does not exist" : `cannot be read (${messageOf(error)})`;
+    const problem = isAbsent(error) ? "does not exist" : `cannot be read (${messageOf(error)})`;
     return { path, variables: {}, problem };
   }
 }

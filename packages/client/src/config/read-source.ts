@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import {
   contentIdOf,
   fileReason,
+  isAbsent,
   isSecretName,
   isWithin,
   MAX_PROJECT_FILE_BYTES,
@@ -15,7 +16,7 @@ import {
   valueForApproval,
 } from "@trunkline/core";
 import { secretLabel } from "../secrets/secret-reference.js";
-import { type ConfigSource, isMissing, leavesFolder, readOptional, readText, realPath } from "./config-files.js";
+import { type ConfigSource, leavesFolder, readOptional, readText, realPath } from "./config-files.js";
 import { secretsOf } from "./definition.js";
 import { findSections } from "./dialects.js";
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
@@ -57,7 +58,7 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   } catch (error) {
     if (signal?.aborted) throw error;
     if (namedBy !== undefined) throw unreadable(source, error);
-    if (isMissing(error)) return nothing(source, { exists: false });
+    if (isAbsent(error)) return nothing(source, { exists: false });
     const message = `${path} cannot be read: ${reasonOf(error)}.`;
     return unusable(source, { severity: "warning", message, file: path });
   }
@@ -208,7 +209,7 @@ function absent(source: ConfigSource, message: string): ReadSource {
 
 function unreadable(source: ConfigSource, error: unknown): TrunklineError {
   const { path, namedBy } = source;
-  const what = isMissing(error) ? "does not exist" : `cannot be read: ${reasonOf(error)}`;
+  const what = isAbsent(error) ? "does not exist" : `cannot be read: ${reasonOf(error)}`;
   return new TrunklineError("CONFIG_INVALID", `The configuration file ${path} ${what}.`, {
     cause: error,
     hint: `Check the path given with ${namedBy}.`,

@@ -1,6 +1,7 @@
 // The user's own settings without anything of a project: for decisions that no project may influence.
 import { join } from "node:path";
-import { isMissing, readText } from "./config-files.js";
+import { isAbsent } from "@trunkline/core";
+import { readText } from "./config-files.js";
 import { parseConfigText } from "./parse-file.js";
 import type { FileSettings } from "./setting-fields.js";
 import { readSettings } from "./settings.js";
@@ -12,7 +13,7 @@ export async function readUserSettings(home: string, signal?: AbortSignal): Prom
     const parsed = await parseConfigText(await readText(file, signal), file);
     return parsed.ok ? readSettings(parsed.root, { file, scope: "user" }).settings : {};
   } catch (error) {
-    if (isMissing(error)) return {};
+    if (isAbsent(error)) return {};
     throw error;
   }
 }

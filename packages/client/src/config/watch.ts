@@ -3,8 +3,7 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { systemCodeOf } from "@trunkline/core";
-import { isMissing } from "./config-files.js";
+import { isAbsent, systemCodeOf } from "@trunkline/core";
 import type { LoadedConfig } from "./loaded-config.js";
 
 interface WatchConfigOptions {
@@ -175,7 +174,7 @@ async function nearestFolder(folder: string): Promise<string> {
     try {
       if ((await stat(current)).isDirectory() || dirname(current) === current) return current;
     } catch (error) {
-      if (!isMissing(error) || dirname(current) === current) return current;
+      if (!isAbsent(error) || dirname(current) === current) return current;
     }
   }
 }

@@ -6,6 +6,7 @@ import {
   messageOf,
   redactedArgs,
   redactedUrl,
+  shellQuoted,
   systemCodeOf,
   TrunklineError,
 } from "@trunkline/core";
@@ -350,10 +351,6 @@ function lastWords(stderr: readonly string[]): string | undefined {
 
 function isUnauthorized(error: unknown): boolean {
   return error instanceof HttpError && error.status === 401;
-}
-
-function shellQuoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Throws if a server in this state cannot be connected, and says what its owner can do. */

@@ -3,7 +3,7 @@
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { isFolderSync, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { atMost, isFolderSync, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
 import {
   answeredId,
   DEFAULT_MAX_MESSAGE_BYTES,
@@ -367,17 +367,12 @@ function streamEnd(stream: Readable | null): Promise<void> {
 }
 
 async function endsWithin(work: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    return await Promise.race([
+  return (
+    (await atMost(
+      ms,
       work.then(() => true),
-      new Promise<boolean>((resolve) => {
-        timer = setTimeout(() => resolve(false), ms);
-      }),
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
+    )) === true
+  );
 }
 
 /** Cuts a long line between words: half a secret would not be recognised. */

@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { abortError, systemCodeOf } from "@trunkline/core";
+import { abortError, isAbsent } from "@trunkline/core";
 import { MODEL_NAMES, type ModelFacts, type ModelFile, type ModelName, modelFacts } from "../models.js";
 
 /** Whether a model can be used: `ready`, `missing`, or `damaged`, which means that a file does not match its hash. */
@@ -68,7 +68,7 @@ async function readHash(
     return { sizeBytes: size, sha256: hash.digest("hex") };
   } catch (error) {
     if (signal?.aborted) throw abortError(signal, "Checking the models");
-    if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) return undefined;
+    if (isAbsent(error)) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 // `query`: a pipeline of read-only operations.
-import { isRecord, TrunklineError } from "@trunkline/core";
+import { firstChars, isRecord, TrunklineError } from "@trunkline/core";
 import type { BlockNotes } from "../budget/fit-result.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Operation, Params } from "../interfaces/operation.js";
@@ -144,12 +144,8 @@ const LONGEST_BRIEF = 300;
 function briefly({ code, message, hint, stepIndex }: AnswerError): AnswerError {
   return {
     code,
-    message: brief(message),
-    ...(hint === undefined ? {} : { hint: brief(hint) }),
+    message: firstChars(message, LONGEST_BRIEF),
+    ...(hint === undefined ? {} : { hint: firstChars(hint, LONGEST_BRIEF) }),
     ...(stepIndex === undefined ? {} : { stepIndex }),
   };
-}
-
-function brief(text: string): string {
-  return text.length <= LONGEST_BRIEF ? text : `${text.slice(0, LONGEST_BRIEF).replace(/[\ud800-\udbff]$/, "")}…`;
 }

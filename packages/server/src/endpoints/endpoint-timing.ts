@@ -30,13 +30,3 @@ export class Heartbeat {
     this.#all.clear();
   }
 }
-
-/** Waits for work up to a limit. The work itself continues. */
-export async function atMost(limitMs: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-}

@@ -8,6 +8,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import {
+  atMost,
   type Gateway,
   isRecord,
   type Logger,
@@ -34,7 +35,7 @@ import { claimsModern } from "../protocol/modern-envelope.js";
 import type { Subscription } from "../protocol/modern-subscriptions.js";
 import { RequestContext } from "../protocol/request-context.js";
 import { toRpcError } from "../protocol/rpc-failures.js";
-import { atMost, Heartbeat } from "./endpoint-timing.js";
+import { Heartbeat } from "./endpoint-timing.js";
 import { addressOf, hostName, LOOPBACK, listenError, WILDCARDS } from "./http-address.js";
 import { HealthPages, type HealthSource } from "./http-health.js";
 import { NOT_JSON, PostReply, type Refusal, refusal, refuse, sendEmpty } from "./http-replies.js";

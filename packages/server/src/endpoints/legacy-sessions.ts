@@ -1,7 +1,9 @@
 // The HTTP sessions of legacy clients. Each has its connection, a standalone stream that belongs to no request, and the
 // streams of its POSTs.
+
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage as HttpRequest, ServerResponse } from "node:http";
+import { atMost } from "@trunkline/core";
 import {
   BATCH_REVISION,
   errorMessage,
@@ -19,7 +21,7 @@ import type { Protocol } from "../protocol/endpoint-protocol.js";
 import { ownedId } from "../protocol/gateway-relay.js";
 import type { LegacyConnection } from "../protocol/legacy.js";
 import type { Outlet } from "../protocol/request-context.js";
-import { atMost, type Beating, type Heartbeat } from "./endpoint-timing.js";
+import type { Beating, Heartbeat } from "./endpoint-timing.js";
 import { type Refusal, refusal, refuse, SESSION_NOT_FOUND, sendEmpty, sendJson } from "./http-replies.js";
 import { checkGetHeaders } from "./http-requests.js";
 import { ReplayBuffer, type ReplayLimits, ReplayShare, type ReplayStream } from "./replay-stream.js";

@@ -1,11 +1,10 @@
 // stdio: one client, for as long as its streams are open. Only protocol messages go to stdout.
 import type { Readable, Writable } from "node:stream";
-import { type Logger, systemCodeOf } from "@trunkline/core";
+import { atMost, type Logger, systemCodeOf } from "@trunkline/core";
 import { MODERN_REVISION } from "@trunkline/protocol";
 import type { McpService } from "../interfaces/mcp-service.js";
 import { Protocol } from "../protocol/endpoint-protocol.js";
 import type { ProtocolLimits } from "../protocol/limits.js";
-import { atMost } from "./endpoint-timing.js";
 import { StdioConversation } from "./stdio-conversation.js";
 import { LineReader, LineWriter } from "./stdio-lines.js";
 

@@ -2,7 +2,7 @@
 // needed.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { type Embedder, type Logger, sleep } from "@trunkline/core";
+import { atMost, type Embedder, type Logger } from "@trunkline/core";
 import { type KeptVectors, newestVectorFile, readVectors, vectorFileName, writeVectors } from "./vector-file.js";
 
 interface VectorsOptions {
@@ -64,7 +64,9 @@ export class Vectors {
     const opening = this.open();
     const keys = this.#keysOf(texts);
     if (isMostlyMissing(await this.#known(keys))) {
-      await within(this.#fill(texts), Math.max(waitMs, OPENING_MS), signal);
+      // Whoever needs the outcome handles a failure.
+      const filling = this.#fill(texts).catch(() => {});
+      await atMost(Math.max(waitMs, OPENING_MS), filling, signal);
       if (this.#missing !== undefined) return this.#missing;
       if (isMostlyMissing(await this.#known(keys))) return "pending";
     }
@@ -183,14 +185,4 @@ function isMostlyMissing(known: Known): boolean {
 
 function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
-}
-
-/** Waits for work up to a limit. The work itself continues, and whoever needs its outcome handles a failure. */
-async function within(work: Promise<unknown>, waitMs: number, signal: AbortSignal | undefined): Promise<void> {
-  const waiting = new AbortController();
-  const stop = signal === undefined ? waiting.signal : AbortSignal.any([signal, waiting.signal]);
-  // It rejects only when it is no longer needed.
-  const timer = sleep(waitMs, stop).catch(() => {});
-  await Promise.race([work.catch(() => {}), timer]);
-  waiting.abort();
 }

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isRecord, parseJson, realPathOf, replaceControls, systemCodeOf } from "@trunkline/core";
+import { isAbsent, isRecord, parseJson, realPathOf, replaceControls, systemCodeOf } from "@trunkline/core";
 import type { CallRecord } from "./journal.js";
 
 const NAME = /^calls-(\d{6,})\.jsonl$/;
@@ -69,7 +69,7 @@ export async function listSegments(folder: string): Promise<Segment[]> {
   try {
     names = await readdir(folder);
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) return [];
+    if (isAbsent(error)) return [];
     throw error;
   }
   return names

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import {
   type Clock,
+  firstChars,
   isRecord,
   isTrunklineError,
   LargeValue,
@@ -92,7 +93,7 @@ const MOST_ASKED = 40;
  */
 function askedName(asked: string | undefined, principal: string): string | undefined {
   if (asked === undefined || principal !== LOCAL_PRINCIPAL || !/^[a-z_][\w.:/-]*$/i.test(asked)) return undefined;
-  return asked.length > MOST_ASKED ? `${asked.slice(0, MOST_ASKED)}…` : asked;
+  return firstChars(asked, MOST_ASKED);
 }
 
 /** What the journal has in place of a client if a line is not a call but news about a tool's definition. */

@@ -1,6 +1,6 @@
 // Counts the tokens sent to clients. Texts are counted on another thread and discarded; the sums are stored next
 // to the journal, so that `trunkline stats` can read them from another process.
-import { type Clock, systemClock } from "@trunkline/core";
+import { atMost, type Clock, systemClock } from "@trunkline/core";
 import type { TokenAccount, TokenUse } from "./journal.js";
 import { type SentList, type SurfaceTotals, surfaceRow } from "./surface-totals.js";
 import { BYTES_PER_TOKEN, estimateTokens, TokenCounter } from "./token-counter.js";
@@ -181,12 +181,7 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
   /** Counts the texts so far, for a limited time, and writes the result. Never rejects. */
   async settle(): Promise<void> {
     this.#countWaiting();
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.#options.lastCountMs ?? DEFAULT_LAST_COUNT_MS);
-    });
-    await Promise.race([Promise.all(this.#counting), patience]);
-    clearTimeout(timer);
+    await atMost(this.#options.lastCountMs ?? DEFAULT_LAST_COUNT_MS, Promise.all(this.#counting));
     await this.flush();
   }
 

@@ -3,7 +3,7 @@
 // lock is needed.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isRecord, makeFolder, parseJson, systemCodeOf, writeFileAtomically } from "@trunkline/core";
+import { isAbsent, isRecord, makeFolder, parseJson, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 import { openForAppending } from "./journal-files.js";
 import { plusSurfaces, readSurfaces, type SurfaceTotals } from "./surface-totals.js";
 
@@ -94,7 +94,7 @@ async function dayFiles(folder: string): Promise<{ day: string; path: string }[]
   try {
     names = await readdir(folder);
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) return [];
+    if (isAbsent(error)) return [];
     throw error;
   }
   return names.sort().flatMap((name) => {

@@ -5,6 +5,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Root } from "@trunkline/client";
 import {
+  isAbsent,
   isInside,
   isRecord,
   isSensitiveToRead,
@@ -141,7 +142,7 @@ export async function realPathOf(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    if (!isMissing(error) || links > MOST_LINKS) throw unreadable(path, error);
+    if (!isAbsent(error) || links > MOST_LINKS) throw unreadable(path, error);
   }
   const target = await linkTarget(path);
   if (target !== undefined) return await realPathOf(resolve(dirname(path), target), links + 1);
@@ -153,14 +154,9 @@ async function linkTarget(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);
   } catch (error) {
-    if (isMissing(error) || systemCodeOf(error) === "EINVAL") return undefined;
+    if (isAbsent(error) || systemCodeOf(error) === "EINVAL") return undefined;
     throw unreadable(path, error);
   }
-}
-
-function isMissing(error: unknown): boolean {
-  const code = systemCodeOf(error);
-  return code === "ENOENT" || code === "ENOTDIR";
 }
 
 function unreadable(path: string, cause: unknown): TrunklineError {

@@ -2,6 +2,7 @@
 // instead of a list. Anything else is rejected with what was expected and what was received.
 import {
   aliasesOf,
+  firstChars,
   isRecord,
   nearestNames,
   type ParameterSet,
@@ -69,7 +70,7 @@ function plain(name: string): string {
 function unknownParameter(source: ReaderSource, given: string, names: readonly string[]): TrunklineError {
   const [nearest] = [...nearestNames(given, names), ...nearestNames(plain(given), names), ...alike(given, names)];
   const listed = names.length === 0 ? "It has no parameters." : `Available: ${names.join(", ")}.`;
-  return new TrunklineError("INVALID_ARGUMENT", `${source.name} has no parameter "${shortened(given)}".`, {
+  return new TrunklineError("INVALID_ARGUMENT", `${source.name} has no parameter "${firstChars(given, 60)}".`, {
     hint: nearest === undefined ? listed : `Did you mean ${nearest}? ${listed}`,
     data: { parameter: given, ...(nearest === undefined ? {} : { nearest }) },
   });
@@ -229,11 +230,7 @@ function described(schema: Schema): string {
 function shown(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (isRecord(value)) return "an object";
-  return typeof value === "string" ? `"${shortened(value)}"` : String(value);
-}
-
-function shortened(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return typeof value === "string" ? `"${firstChars(value, 60)}"` : String(value);
 }
 
 function invalid(source: ReaderSource, parameter: string, message: string): TrunklineError {

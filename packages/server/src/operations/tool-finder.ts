@@ -1,5 +1,5 @@
 // Finds operations for a question: our own, and the tools of all servers. Keeps their index ready in the background.
-import { abortError, type Embedder, type Logger, type SourcedTool, sleep } from "@trunkline/core";
+import { abortError, atMost, type Embedder, type Logger, type SourcedTool } from "@trunkline/core";
 import type { Candidate } from "../find/candidate-texts.js";
 import type { Ranker } from "../find/operation-ranker.js";
 import type { Caller } from "../interfaces/exchange.js";
@@ -155,10 +155,7 @@ export class ToolFinder {
     if (pending.length > 0) {
       // The next question uses the connections too, so they do not depend on this caller's signal.
       this.#connecting ??= this.#connectAll(pending.map(({ status }) => status.name));
-      const stop = new AbortController();
-      const timer = sleep(CONNECT_WAIT_MS, AbortSignal.any([signal, stop.signal])).catch(() => {});
-      await Promise.race([this.#connecting, timer]);
-      stop.abort();
+      await atMost(CONNECT_WAIT_MS, this.#connecting, signal);
       if (signal.aborted) throw abortError(signal, "describe");
     }
     return (await unknown()).map(({ status }) => status.name);

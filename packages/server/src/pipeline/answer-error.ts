@@ -1,5 +1,5 @@
 // Converts errors to the form that answers include.
-import { isRecord, signatureOf, type TrunklineError, toTrunklineError } from "@trunkline/core";
+import { firstChars, isRecord, signatureOf, type TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { Operation } from "../interfaces/operation.js";
 
 /** The error of a failed call, step or item. */
@@ -33,7 +33,7 @@ export function answerError(thrown: unknown, place: ErrorPlace = {}): AnswerErro
   const path = typeof parameter === "string" ? pathTo(parameter, place.step) : undefined;
   return {
     code: error.code,
-    message: shortened(error.message),
+    message: firstChars(error.message, LONGEST_MESSAGE),
     ...(hint === undefined ? {} : { hint }),
     ...(path === undefined ? {} : { path }),
     ...(place.stepIndex === undefined ? {} : { stepIndex: place.stepIndex }),
@@ -67,7 +67,7 @@ export function upstreamFailure(
 ): AnswerError {
   const said = isRecord(value) && typeof value.text === "string" ? value.text : undefined;
   const isAll = said !== undefined && Object.keys(value as object).length === 1;
-  const message = said === undefined || said === "" ? `${operation.name} failed.` : shortened(said);
+  const message = said === undefined || said === "" ? `${operation.name} failed.` : firstChars(said, LONGEST_MESSAGE);
   return {
     code: "UPSTREAM",
     message,
@@ -97,8 +97,4 @@ function hintFor(error: TrunklineError, op: string | undefined): string | undefi
     default:
       return error.retryable ? "Try the same call again." : undefined;
   }
-}
-
-function shortened(text: string): string {
-  return text.length <= LONGEST_MESSAGE ? text : `${text.slice(0, LONGEST_MESSAGE).replace(/[\ud800-\udbff]$/, "")}…`;
 }

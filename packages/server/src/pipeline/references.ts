@@ -1,6 +1,7 @@
 // References in parameters: text that refers to a value of an earlier step. Only the scope knows where the values come
 // from.
 import {
+  firstChars,
   isRecord,
   LargeValue,
   type Narrowing,
@@ -154,7 +155,7 @@ function isNothing(value: unknown): boolean {
 
 function shortText(written: unknown): string {
   const text = typeof written === "string" ? written : JSON.stringify(written);
-  return text.length <= LONGEST_NAME ? text : `${text.slice(0, LONGEST_NAME)}…`;
+  return firstChars(text, LONGEST_NAME);
 }
 
 const LITERAL_HINT = "Correct the reference. If you mean the text, start it with $$.";

@@ -1,7 +1,7 @@
 // The upstream servers, as surface, prompts and resources see them: opened on first use, connected when a client lists
 // what they offer, with waits bounded to what a client will tolerate.
 import type { Hub, ListKind } from "@trunkline/client";
-import { abortable, type Logger, messageOf, sleep, type TrunklineError, toTrunklineError } from "@trunkline/core";
+import { abortable, atMost, type Logger, messageOf, type TrunklineError, toTrunklineError } from "@trunkline/core";
 import { META, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
 import { KeptTools, type KnownServer, type MeasureTools } from "./kept-tools.js";
@@ -148,7 +148,7 @@ export class Upstreams {
           this.#logger.debug("list omitted", { server, error: messageOf(error) });
           return undefined;
         });
-        return await this.#patiently(listing, undefined, patienceMs);
+        return await atMost(patienceMs ?? PATIENCE_MS, listing, this.#lifetime.signal);
       }),
     );
     signal.throwIfAborted();
@@ -179,25 +179,12 @@ export class Upstreams {
       this.#connecting.set(name, running);
     }
     const leftMs = patienceMs - (performance.now() - running.sinceMs);
-    if (leftMs > 0) await this.#patiently(running.attempt, undefined, leftMs);
+    if (leftMs > 0) await atMost(leftMs, running.attempt, this.#lifetime.signal);
   }
 
   /** Returns the names of the connected servers, sorted. */
   #connected(hub: Hub): string[] {
     return hub.status().flatMap(({ name, state }) => (state === "connected" ? [name] : []));
-  }
-
-  async #patiently<T>(work: Promise<T>, instead: T, patienceMs: number = PATIENCE_MS): Promise<T> {
-    const enough = new AbortController();
-    const patience = sleep(patienceMs, AbortSignal.any([this.#lifetime.signal, enough.signal])).then(
-      () => instead,
-      () => instead,
-    );
-    try {
-      return await Promise.race([work, patience]);
-    } finally {
-      enough.abort();
-    }
   }
 }
 

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import {
   abortError,
+  atMost,
   type GatewayAnswer,
   type GatewayRequest,
   type Logger,
@@ -173,10 +174,7 @@ export class Exchanges {
 
   /** Waits until the requests of others have been answered, up to a limit. */
   async answered(limitMs: number): Promise<void> {
-    const limit = new AbortController();
-    const late = sleep(limitMs, limit.signal).catch(() => {});
-    await Promise.race([Promise.all([...this.#served.values()].map(({ ended }) => ended)), late]);
-    limit.abort();
+    await atMost(limitMs, Promise.all([...this.#served.values()].map(({ ended }) => ended)));
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 // Applies a watcher's findings to the store: adds existing files and marks missing ones as removed.
 import { lstatSync, realpathSync } from "node:fs";
 import { dirname, sep } from "node:path";
-import { isFolderSync, isSensitiveToRead, systemCodeOf } from "@trunkline/core";
+import { isAbsent, isFolderSync, isSensitiveToRead } from "@trunkline/core";
 import type { FileProblem, WatchedChange } from "../contract/index.js";
 import { isStoreFailure, takeFile } from "../documents/add.js";
 import type { DocumentMover } from "../documents/change.js";
@@ -61,7 +61,7 @@ export async function takeChangesTo(env: DocumentTarget, params: TakeChangesPara
         await takeFile(env, batcher, file, call);
       }
     } catch (error) {
-      if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "") || isPrivateKeyError(error)) gone.push(path);
+      if (isAbsent(error) || isPrivateKeyError(error)) gone.push(path);
       else if (isStoreFailure(error)) throw error;
       else problems.push({ path, message: problemText(error) });
     }

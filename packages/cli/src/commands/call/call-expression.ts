@@ -1,5 +1,5 @@
 // A call in one word, as in a program: `docs.get_sum(a: 2, b: 3)`.
-import { TrunklineError } from "@trunkline/core";
+import { firstChars, TrunklineError } from "@trunkline/core";
 
 interface WrittenCall {
   readonly tool: string;
@@ -127,7 +127,7 @@ class Reader {
 
   #fault(what: string, at = this.#at): TrunklineError {
     const rest = this.#text.slice(at).trim();
-    const near = rest === "" ? "at the end" : `at "${rest.length > 20 ? `${rest.slice(0, 20)}…` : rest}"`;
+    const near = rest === "" ? "at the end" : `at "${firstChars(rest, 20)}"`;
     return new TrunklineError("USAGE", `The call cannot be read ${near}: ${what}.`, {
       hint: `For example: trunkline call 'docs.get_sum(a: 2, b: 3, note: "text")'`,
     });

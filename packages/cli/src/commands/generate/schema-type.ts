@@ -1,6 +1,6 @@
 // Writes the TypeScript type of a JSON Schema. The schema comes from a server: names and values only appear as
 // literals, descriptions only in comments, and a schema of any size gives a type of limited size.
-import { isRecord, printable } from "@trunkline/core";
+import { firstChars, isRecord, printable } from "@trunkline/core";
 
 /** Parts of a schema that one type writes out; further ones are `unknown`. */
 const MOST_PARTS = 2_000;
@@ -155,8 +155,7 @@ export function keyOf(name: string): string {
  * directive for the compiler.
  */
 export function commentOf(text: string, level: number): string {
-  const cut = text.length > LONGEST_COMMENT ? `${text.slice(0, LONGEST_COMMENT)}…` : text;
-  const lines = cut
+  const lines = firstChars(text, LONGEST_COMMENT)
     .split(/\r\n|[\n\r\u0085\u2028\u2029]/)
     .map((line) => printable(line.replaceAll("\t", " ").replace(/\p{Cs}/gu, "\ufffd")).trimEnd())
     .map((line) => line.replaceAll("*/", "*\\/").replace(/(^|[\s{*/])@/g, "$1\\@"));

@@ -1,5 +1,5 @@
 // What `serve --http` tells operators: whether it can do its work, and figures.
-import { parseContentId, sleep } from "@trunkline/core";
+import { atMost, parseContentId } from "@trunkline/core";
 import type { EndpointLoad, HealthSource } from "@trunkline/server/http";
 import { type CallMetrics, type Metric, prometheusText } from "@trunkline/server/journal";
 import type { AnyStore } from "@trunkline/store";
@@ -81,12 +81,8 @@ async function fromStore<T>(
       onFailure?.(error);
       return undefined;
     });
-  const gaveUp = sleep(STORE_MS, stopping.signal).then(
-    () => undefined,
-    () => undefined,
-  );
   try {
-    return await Promise.race([looked, gaveUp]);
+    return await atMost(STORE_MS, looked);
   } finally {
     stopping.abort();
   }

@@ -10,6 +10,7 @@ import {
   isFolderSync,
   type LogLevel,
   requireNoChain,
+  shellQuoted,
   sleep,
   TrunklineError,
 } from "@trunkline/core";
@@ -249,7 +250,7 @@ async function shownToken(
   if (principals === undefined) return undefined;
   if (environmentToken !== undefined) return { value: "<TRUNKLINE_TOKEN>", inShell: "$TRUNKLINE_TOKEN" };
   const { tokenFile } = await import("../../tokens/token-files.js");
-  const inShell = `$(cat ${quoted(tokenFile(home))})`;
+  const inShell = `$(cat ${shellQuoted(tokenFile(home))})`;
   if (isTokenShown) return { value: principals.token, inShell };
   return { value: "<token>", inShell, place: tokenFile(home) };
 }
@@ -258,11 +259,6 @@ async function shownToken(
 async function isTokenNew({ home }: CommandContext): Promise<boolean> {
   const { readDefaultToken } = await import("../../tokens/token-files.js");
   return (await readDefaultToken(home)) === undefined;
-}
-
-/** Quotes a path for a shell, inside double quotes. */
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** Reads the token. Throws if it is blank or contains spaces, whatever the address. */

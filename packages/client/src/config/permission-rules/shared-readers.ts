@@ -1,5 +1,5 @@
 // What several programs have alike: lists, hooks, and fields of a server's entry.
-import { isGlob, isRecord, printableJson } from "@trunkline/core";
+import { firstChars, isGlob, isRecord, printableJson } from "@trunkline/core";
 import type { RuleKind, RuleServer, WrittenRule } from "./rule-types.js";
 import { couldMatch, matchesAll } from "./tool-patterns.js";
 
@@ -24,8 +24,7 @@ export function textsOf(value: unknown): string[] {
 
 /** The rule as one line. Not for values that can contain secrets. */
 export function shownRule(value: unknown): string {
-  const text = typeof value === "string" ? value : printableJson(value);
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+  return firstChars(typeof value === "string" ? value : printableJson(value), 120);
 }
 
 /** A rule that allows no other servers than those of a list. */

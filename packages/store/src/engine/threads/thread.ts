@@ -1,5 +1,7 @@
 // Starts, selects and ends threads of the store.
+
 import { type MessagePort, Worker } from "node:worker_threads";
+import { atMost } from "@trunkline/core";
 import { RpcClient, type Wire } from "./rpc.js";
 
 /** The start data of a worker. */
@@ -83,11 +85,6 @@ export function leastBusy<T extends { readonly rpc: { readonly pending: number }
 export async function endThread({ worker, ended }: Pick<Thread, "worker" | "ended">): Promise<void> {
   worker.ref();
   worker.postMessage({ end: true });
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, END_MS);
-  });
-  await Promise.race([ended, late]);
-  clearTimeout(timer);
+  await atMost(END_MS, ended);
   await worker.terminate();
 }
