@@ -10,7 +10,9 @@
  * }
  * ```
  */
+
 export { isTrunklineError, TrunklineError } from "@trunkline/core";
+export { type FormField, readFormFields, validateForm } from "@trunkline/core/schema";
 export type {
   Abilities,
   CallProgress,
@@ -23,21 +25,18 @@ export type {
   SignIn,
   SignInRequest,
 } from "./channel/channel.js";
-export { validateForm } from "./channel/forms/form-check.js";
-export type { FormField } from "./channel/forms/form-fields.js";
-export { readFormFields } from "./channel/forms/form-schema.js";
-export {
-  type ChannelAnswers,
-  createChannel,
-  type Elicitation,
-  type ElicitationAnswer,
-} from "./channel/forms/typed-channel.js";
 export type { AskPolicy } from "./channel/in-flight.js";
 export {
   createQueueChannel,
   type QueueChannel,
   type QueuedQuestion,
 } from "./channel/queue-channel.js";
+export {
+  type ChannelAnswers,
+  createChannel,
+  type Elicitation,
+  type ElicitationAnswer,
+} from "./channel/typed-channel.js";
 export type { ServerEntry } from "./config/entry-fields.js";
 export { expandEnv } from "./config/expand.js";
 export type { InputPrompt, InputRequest } from "./config/inputs.js";

@@ -4,9 +4,7 @@
  */
 export { forgetSignIn, type KeptSignIn, readSignIn } from "./auth/kept-sign-ins.js";
 export { authenticateTool, SIGN_IN_TOOL } from "./auth/sign-in-tool.js";
-export type { FieldValue } from "./channel/forms/form-fields.js";
-export { describeField, parseText } from "./channel/forms/form-text.js";
-export type { UrlElicitation } from "./channel/forms/typed-channel.js";
+export type { UrlElicitation } from "./channel/typed-channel.js";
 export { withoutAsker } from "./channel/vetted-elicitation.js";
 export { linkProblem } from "./channel/web-links.js";
 export { type PolicyRules, type PolicyVerdict, verdictOn } from "./config/policy.js";

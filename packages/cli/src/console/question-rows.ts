@@ -1,8 +1,8 @@
 // Questions of servers and of Trunkline itself, as the page shows them, and the answers that they accept.
-import { readFormFields, validateForm } from "@trunkline/client";
 import { withoutAsker } from "@trunkline/client/internal";
 import type { Json, QuestionAnswer, QuestionRow } from "@trunkline/console/contract";
 import { isRecord, TrunklineError } from "@trunkline/core";
+import { formDefaults, readFormFields, validateForm } from "@trunkline/core/schema";
 import { type ConsoleWorld, folderLabel } from "./console-world.js";
 import type { WaitingQuestion } from "./question-board.js";
 
@@ -54,8 +54,7 @@ export function checkedAnswer(question: WaitingQuestion, answer: QuestionAnswer)
     const lines = wrong.map(({ name, title }) => `${title}: ${problems[name]}`);
     throw new TrunklineError("INVALID_ARGUMENT", lines.join(" "), { hint: "Correct it and send it again." });
   }
-  const defaults = fields.flatMap((field) => (field.default === undefined ? [] : [[field.name, field.default]]));
-  return { action: "accept", content: { ...Object.fromEntries(defaults), ...given } };
+  return { action: "accept", content: { ...formDefaults(fields), ...given } };
 }
 
 /** Reads what a page sent. Throws `INVALID_ARGUMENT`. */

@@ -1,8 +1,15 @@
 // Shows a server's form at the terminal, field by field. Each field is validated before the next, and the form is sent
 // only after a final confirmation.
-import { type ElicitationAnswer, type FormField, readFormFields } from "@trunkline/client";
-import { describeField, type FieldValue, parseText } from "@trunkline/client/internal";
+import type { ElicitationAnswer } from "@trunkline/client";
 import { printable } from "@trunkline/core";
+import {
+  describeField,
+  type FieldValue,
+  type FormField,
+  formDefaults,
+  parseText,
+  readFormFields,
+} from "@trunkline/core/schema";
 import type { Prompt } from "./terminal-prompt.js";
 
 /** Asks for the answers to a form; returns `undefined` if the prompt ended first. */
@@ -11,8 +18,7 @@ export async function fillForm(
   requestedSchema: Readonly<Record<string, unknown>>,
 ): Promise<ElicitationAnswer | undefined> {
   const fields = readFormFields(requestedSchema);
-  const given = new Map<string, FieldValue>();
-  for (const field of fields) if (field.default !== undefined) given.set(field.name, field.default);
+  const given = new Map(Object.entries(formDefaults(fields)));
   for (;;) {
     for (const field of fields) {
       const answer = await askField(prompt, field, given.get(field.name));

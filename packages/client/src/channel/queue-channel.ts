@@ -2,17 +2,15 @@
 // a queue until the program takes them, and stay open until they are answered or withdrawn, or the queue is closed.
 import { randomUUID } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
+import { type FieldValue, readFormFields, validateForm } from "@trunkline/core/schema";
 import type { CallProgress, Channel, QuestionContext, ServerLog } from "./channel.js";
-import { validateForm } from "./forms/form-check.js";
-import type { FieldValue } from "./forms/form-fields.js";
-import { readFormFields } from "./forms/form-schema.js";
 import {
   createChannel,
   type Elicitation,
   type ElicitationAnswer,
   type FormElicitation,
   type UrlElicitation,
-} from "./forms/typed-channel.js";
+} from "./typed-channel.js";
 
 /**
  * Common to all waiting questions. `answer`, `decline` and `cancel` settle the question and return true; if it was

@@ -19,7 +19,10 @@ export function limitProblems(limits: object, value: unknown, { trusted = false 
   if (typeof value === "string") {
     const pattern = get("pattern");
     const matched = typeof pattern !== "string" || matches(pattern, value, trusted);
-    return [...broken(sizeRules(value, "Length")), ...(matched ? [] : [`must match ${pattern.slice(0, 200)}`])];
+    return [
+      ...broken(sizeRules(value, "Length")),
+      ...(matched ? [] : [`must match the pattern "${pattern.slice(0, 200)}"`]),
+    ];
   }
   if (!Array.isArray(value)) return [];
   const hasDuplicates = get("uniqueItems") === true && new Set(value.map(canonicalJson)).size < value.length;

@@ -47,7 +47,7 @@ describe("schemaProblems", () => {
   it("checks untrusted patterns only if they are certain to be quick", () => {
     expect(schemaProblems({ pattern: "^(a+)+$" }, `${"a".repeat(40)}!`)).toEqual([]);
     expect(schemaProblems({ pattern: "^(b+)+$" }, "a")).toEqual([]);
-    expect(schemaProblems({ pattern: "^b$" }, "a")).toEqual(["the value must match ^b$"]);
+    expect(schemaProblems({ pattern: "^b$" }, "a")).toEqual(['the value must match the pattern "^b$"']);
     expect(schemaProblems({ pattern: "^(b+)+$" }, "a", { trusted: true })).toHaveLength(1);
   });
 

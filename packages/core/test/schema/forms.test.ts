@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { validateField } from "../../src/channel/forms/form-check.js";
-import { describeField, parseText } from "../../src/channel/forms/form-text.js";
-import { type FormField, readFormFields, validateForm } from "../../src/index.js";
+import { validateField, validateForm } from "../../src/schema/form-check.js";
+import type { FormField } from "../../src/schema/form-fields.js";
+import { describeField, parseText } from "../../src/schema/form-text.js";
+import { readFormFields } from "../../src/schema/read-form.js";
 
 /** The only field of a form with this schema. */
 function fieldOf(schema: unknown, required = false): FormField {
@@ -77,6 +78,11 @@ describe("reading a form", () => {
         ],
       },
     ],
+    [
+      "a text or nothing",
+      { anyOf: [{ type: "string", maxLength: 9 }, { type: "null" }] },
+      { kind: "text", maxLength: 9 },
+    ],
     ["a choice that leaves out its type", { enum: ["a"] }, { kind: "choice", options: [{ value: "a", title: "a" }] }],
     [
       "choices without titles",
@@ -126,6 +132,7 @@ describe("reading a form", () => {
 
   it.each([
     ["of another type", { type: "string", default: 7 }],
+    ["that does not match", { type: "string", pattern: "^[a-z]$", default: "A" }],
     ["that is not among the choices", { type: "string", enum: ["a"], default: "b" }],
     ["out of range", { type: "integer", maximum: 3, default: 4 }],
     ["of too many choices", { type: "array", items: { enum: ["a", "b"] }, maxItems: 1, default: ["a", "b"] }],
@@ -211,6 +218,8 @@ describe("typed input", () => {
     ["no number at all", { type: "number" }, "Infinity", "It must be a number, such as 3.14."],
     ["no whole number", { type: "integer" }, "1.5", "It must be a whole number, such as 3."],
     ["too large to be exact", { type: "integer" }, "9007199254740993", "It is too large to be stored exactly."],
+    ["no match", { type: "string", pattern: "^[a-z]$" }, "A", 'It must match the pattern "^[a-z]$".'],
+    ["not above its limit", { type: "number", exclusiveMinimum: 0 }, "0", "It must be more than 0."],
     ["too small", { type: "number", minimum: 0 }, "-1", "It must be at least 0."],
     ["too great", { type: "number", maximum: 10 }, "11", "It must be at most 10."],
     ["neither yes nor no", { type: "boolean" }, "perhaps", "Please answer y or n."],

@@ -1,7 +1,8 @@
 // Builds a channel from typed answers, for programs that show questions to users: terminals, web pages, bots.
 import { isRecord } from "@trunkline/core";
+import { type FieldValue, formDefaults, readFormFields } from "@trunkline/core/schema";
 import { methodNotFound } from "@trunkline/protocol";
-import type { Abilities, Channel, Question, QuestionContext, Root } from "../channel.js";
+import type { Abilities, Channel, Question, QuestionContext, Root } from "./channel.js";
 
 /** A server asks for data with a form. */
 export interface FormElicitation {
@@ -27,7 +28,7 @@ export type Elicitation = FormElicitation | UrlElicitation;
 /** The user's answer. `content` is only for `accept` of a form. */
 export interface ElicitationAnswer {
   readonly action: "accept" | "decline" | "cancel";
-  readonly content?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  readonly content?: Readonly<Record<string, FieldValue>>;
 }
 
 /** How a program answers. Omit the questions it cannot answer; they are then not advertised to servers. */
@@ -88,14 +89,5 @@ function readElicitation(params: Readonly<Record<string, unknown>>): Elicitation
 
 function complete(elicitation: Elicitation, { action, content }: ElicitationAnswer): Readonly<Record<string, unknown>> {
   if (action !== "accept" || elicitation.mode !== "form") return { action };
-  return { action, content: { ...defaultsOf(elicitation.requestedSchema), ...content } };
-}
-
-/** Returns the default values of a form's fields. */
-function defaultsOf({ properties }: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(isRecord(properties) ? properties : {}).flatMap(([name, field]) =>
-      isRecord(field) && field.default !== undefined ? [[name, field.default]] : [],
-    ),
-  );
+  return { action, content: { ...formDefaults(readFormFields(elicitation.requestedSchema)), ...content } };
 }

@@ -1,5 +1,5 @@
 // Forms as text: parses a user's input for a field, and describes what the field expects.
-import { parseJson } from "@trunkline/core";
+import { parseJson } from "../json.js";
 import { FORMAT_WORDS, numberNeeded, oneOf, validateField } from "./form-check.js";
 import { type ChoicesField, type FieldOption, type FieldValue, type FormField, isFieldValue } from "./form-fields.js";
 
