@@ -1,5 +1,4 @@
-import { systemClock } from "@trunkline/core";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { IdempotentBatches } from "../../packages/server/src/composite/idempotency.js";
 import { asContentStore } from "../../packages/store/src/index.js";
 import { hasPostgres, needsPostgres } from "./team.js";
@@ -9,12 +8,13 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe.skipIf(!hasPostgres)(`a batch with an idempotency key${needsPostgres}`, () => {
   const database = teamDatabase();
+  afterEach(() => {
+    vi.useRealTimers();
+  });
 
-  /** The batches of a gateway whose clock is wrong by so much. */
-  function batchesOf({ gateway, store }: TestGateway, skewMs = 0): IdempotentBatches {
+  function batchesOf({ gateway, store }: TestGateway): IdempotentBatches {
     const content = asContentStore(store);
-    const clock = { ...systemClock, now: () => Date.now() + skewMs };
-    return new IdempotentBatches({ principal: "ada", store: async () => content, clock, gateway: async () => gateway });
+    return new IdempotentBatches({ principal: "ada", store: async () => content, gateway: async () => gateway });
   }
 
   const { signal } = new AbortController();
@@ -44,8 +44,11 @@ describe.skipIf(!hasPostgres)(`a batch with an idempotency key${needsPostgres}`,
 
   it("is kept for as long as the database's clock says, whatever the gateways' clocks say", async () => {
     const [a, b] = await Promise.all([startGateway(database.url, "a"), startGateway(database.url, "b")]);
-    await batchesOf(a, -2 * DAY_MS).once(identity("skewed"), async () => said("first"));
-    const later = await batchesOf(b, 2 * DAY_MS).once(identity("skewed"), async () => said("second"));
+    const now = Date.now();
+    vi.setSystemTime(now - 2 * DAY_MS);
+    await batchesOf(a).once(identity("skewed"), async () => said("first"));
+    vi.setSystemTime(now + 2 * DAY_MS);
+    const later = await batchesOf(b).once(identity("skewed"), async () => said("second"));
     expect(later).toMatchObject({ isRepeated: true, result: { content: [{ text: "first" }] } });
     database.run("UPDATE trunkline.batches SET expires = now()");
     const expired = await batchesOf(b).once(identity("skewed"), async () => said("third"));

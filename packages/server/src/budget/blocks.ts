@@ -42,7 +42,6 @@ interface FitBlocksOptions {
   readonly countsBytes: boolean;
   /** Opens the store for blocks that are not sent; undefined if nothing is stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
-  readonly now: () => number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -280,12 +279,12 @@ class LeftOut {
 
   async keep(content: BlockContent, op: string): Promise<Handle> {
     this.count++;
-    const { store, now, signal } = this.#options;
+    const { store, signal } = this.#options;
     if (store === undefined) return this.#handle("none", "Too large to send in full, and storing results is disabled.");
     let serialized: SerializedValue;
     try {
       serialized = await content.serialized();
-      await storeValue(await store(), serialized, { op, now: now(), signal });
+      await storeValue(await store(), serialized, { op, signal });
     } catch (error) {
       if (isTrunklineError(error, "ABORTED")) throw error;
       return this.#handle("failed", `Too large to send in full, and it could not be stored: ${messageOf(error)}`);

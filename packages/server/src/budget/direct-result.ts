@@ -40,7 +40,6 @@ interface FitDirectOptions {
   readonly op: string;
   /** Opens the store as the caller sees it. */
   readonly store: () => Promise<ContentStore>;
-  readonly now: () => number;
   readonly signal: AbortSignal;
 }
 
@@ -48,7 +47,7 @@ interface FitDirectOptions {
  * Stores a long result and returns what is shown of it. `raw` is the server's result, `outcome` its value and blocks.
  */
 export async function fitDirect(raw: Raw, outcome: OperationOutcome, options: FitDirectOptions): Promise<ToolResult> {
-  const { op, store, now, signal } = options;
+  const { op, store, signal } = options;
   const { value, blocks = [], isError } = outcome;
   const part: AnswerPart = {
     op,
@@ -60,7 +59,7 @@ export async function fitDirect(raw: Raw, outcome: OperationOutcome, options: Fi
   };
   const fitted = await fitResult(
     { parts: [part], frame: ([only], [notes]) => withCutBlocks(only, notes), blocks: [blocks] },
-    { maxTokens: undefined, store, now, signal },
+    { maxTokens: undefined, store, signal },
   );
   const { content: _, structuredContent: wasStructured, isError: __, ...more } = raw;
   const first: ContentBlock = { type: "text", text: plainText(fitted.value) ?? fitted.text };

@@ -26,7 +26,6 @@ interface FitResultOptions {
   readonly maxTokens: number | undefined;
   /** Opens the store for what does not fit; undefined if nothing is stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
-  readonly now: () => number;
   /** Default: a model. */
   readonly reader?: Reader | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -57,7 +56,6 @@ export async function fitResult(answer: UnfittedAnswer, options: FitResultOption
       maxTokens: Math.max(1, maxTokens - (beside?.tokens ?? 0)),
       budget: given,
       store: options.store,
-      now: options.now,
       signal: options.signal,
     });
     return { value: fitted.value, text: fitted.text, beside };
@@ -101,7 +99,7 @@ const ENTRY_TOKENS = 25;
 async function besideText(
   { parts, frame, blocks = [] }: UnfittedAnswer,
   maxTokens: number,
-  { store, now, signal }: FitResultOptions,
+  { store, signal }: FitResultOptions,
 ): Promise<FittedBlocks> {
   const groups: BlockGroup[] = blocks.map((each, index) => ({ op: parts[index]?.op ?? "answer", blocks: each }));
   const weighed = weighBlocks(groups);
@@ -116,7 +114,7 @@ async function besideText(
   const countsBytes = bytes + listing + weighed.textBytes <= maxTokens;
   const needed = countsBytes ? bytes : bytes > half * 128 ? half : await tokensWithin(JSON.stringify(whole), half);
   const left = Math.floor(maxTokens - listing - (needed ?? half));
-  return await fitBlocks(weighed, { maxTokens: left, countsBytes, store, now, signal });
+  return await fitBlocks(weighed, { maxTokens: left, countsBytes, store, signal });
 }
 
 const NO_NOTES: BlockNotes = {};

@@ -34,7 +34,6 @@ export interface FitOptions {
   readonly budget?: number | undefined;
   /** Opens the store for large values; undefined if they are not stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
-  readonly now: () => number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -116,11 +115,11 @@ interface Candidate extends FittedAnswer {
 
 /** Stores the parts that the answer has handles for. A part that cannot be stored gets no handle. */
 async function storeCut(parts: readonly CuttablePart[], options: FitOptions): Promise<unknown> {
-  const { store, now, signal } = options;
+  const { store, signal } = options;
   for (const part of parts) {
     if (store === undefined) return undefined;
     try {
-      await storeValue(await store(), await part.serialized(), { op: part.op, now: now(), signal });
+      await storeValue(await store(), await part.serialized(), { op: part.op, signal });
     } catch (error) {
       if (isTrunklineError(error, "ABORTED")) throw error;
       part.refuse(messageOf(error));

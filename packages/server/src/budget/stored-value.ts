@@ -45,10 +45,10 @@ export function textOf(value: unknown): string | undefined {
 export async function storeValue(
   store: ContentStore,
   serialized: SerializedValue,
-  options: { op: string; now: number; signal?: AbortSignal | undefined },
+  options: { op: string; signal?: AbortSignal | undefined },
 ): Promise<ContentId> {
-  const { op, now, signal } = options;
-  const time = new Date(now).toISOString().replaceAll(/[-:.]/g, "");
+  const { op, signal } = options;
+  const time = new Date().toISOString().replaceAll(/[-:.]/g, "");
   const name = `${op.replaceAll(/[^\w.-]/g, "_")}-${time}-${serialized.id.slice(0, 8)}.${serialized.extension}`;
   await store.run(
     "add",

@@ -1,5 +1,5 @@
 // Shared by the composite tools: access to operations, the store and budgets, and how an answer is sent.
-import { type Clock, type ContentStore, type Gateway, isRecord } from "@trunkline/core";
+import { type ContentStore, type Gateway, isRecord } from "@trunkline/core";
 import type { AnswerPart } from "../budget/cut-part.js";
 import { fitResult, type UnfittedAnswer } from "../budget/fit-result.js";
 import { withShortLines } from "../budget/long-lines.js";
@@ -32,7 +32,6 @@ export interface CompositeOptions {
   readonly spill?: boolean | undefined;
   /** The folder that relative paths are resolved against. */
   readonly workspace: string;
-  readonly clock?: Clock | undefined;
   /** This gateway, if it shares its store with others. */
   readonly gateway?: (() => Promise<Gateway | undefined>) | undefined;
 }
@@ -53,7 +52,6 @@ export interface CompositeEnvironment {
   /** Who the answers are for. */
   readonly reader: Reader;
   readonly workspace: string;
-  readonly clock: Clock;
   /** The id that the journal has with each step of this call. */
   readonly request: string;
 }
@@ -99,7 +97,7 @@ export async function sendAnswer(env: CompositeEnvironment, answer: Answer, budg
   // A program that sets a budget is held to it.
   const whole = reader === "program" && budget.maxTokens === undefined ? await wholeResult(answer) : undefined;
   if (whole !== undefined) return { ...whole, ...error };
-  const { value, text, beside } = await fitResult(answer, { ...budget, reader, store, now: () => env.clock.now() });
+  const { value, text, beside } = await fitResult(answer, { ...budget, reader, store });
   env.account?.add(answer.use ?? "results", beside === undefined ? text : text + beside.text);
   return {
     content: [{ type: "text", text }, ...(beside?.sent ?? [])],

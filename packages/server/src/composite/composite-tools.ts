@@ -1,6 +1,5 @@
 // The composite surface: a handful of tools, no matter how many servers there are. Together their definitions cost at
 // most 400 tokens; `describe` lists the operations.
-import { systemClock } from "@trunkline/core";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Params } from "../interfaces/operation.js";
 import { readerOf } from "../interfaces/reader.js";
@@ -22,7 +21,6 @@ export function createCompositeTools(options: CompositeOptions): readonly Served
     spill: options.spill ?? true,
     workspace,
     gateway: options.gateway,
-    clock: options.clock ?? systemClock,
   };
   const envOf = (exchange: Exchange): CompositeEnvironment => {
     const reader = readerOf(exchange);

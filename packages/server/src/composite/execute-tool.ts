@@ -74,7 +74,7 @@ export function executeTool(envOf: EnvironmentOf, registry: CompositeRegistry): 
     const env = envOf(exchange);
     let batches = keyed.get(principal);
     if (batches === undefined) {
-      batches = new IdempotentBatches({ principal, store: env.store, clock: env.clock, gateway: env.gateway });
+      batches = new IdempotentBatches({ principal, store: env.store, gateway: env.gateway });
       keyed.set(principal, batches);
     }
     return await execute(env, { args, exchange, batches });

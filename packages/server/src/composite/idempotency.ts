@@ -5,7 +5,6 @@ import {
   abortable,
   abortError,
   type BatchKey,
-  type Clock,
   type ContentStore,
   contentIdOf,
   type Gateway,
@@ -47,7 +46,6 @@ interface BatchesOptions {
   readonly principal: string;
   /** The store that the principal sees. */
   readonly store: () => Promise<ContentStore>;
-  readonly clock: Clock;
   /** This gateway, if it shares its store with others. */
   readonly gateway?: (() => Promise<Gateway | undefined>) | undefined;
 }
@@ -67,13 +65,11 @@ interface OnceResult {
 export class IdempotentBatches {
   readonly #options: BatchesOptions;
   readonly #store: () => Promise<ContentStore>;
-  readonly #clock: Clock;
   readonly #kept = new Map<string, Kept>();
 
   constructor(options: BatchesOptions) {
     this.#options = options;
     this.#store = options.store;
-    this.#clock = options.clock;
   }
 
   /**
@@ -112,7 +108,7 @@ export class IdempotentBatches {
       }
       return { result: made, isRepeated: false };
     });
-    const kept: Kept = { batch: hash, atMs: this.#clock.now(), result: result.then((made) => made.result) };
+    const kept: Kept = { batch: hash, atMs: Date.now(), result: result.then((made) => made.result) };
     this.#kept.set(id, kept);
     // The awaiting caller handles the failure; this only removes the entry.
     kept.result.catch(() => {
@@ -122,7 +118,7 @@ export class IdempotentBatches {
   }
 
   #forgetOld(): void {
-    const oldest = this.#clock.now() - KEPT_MS;
+    const oldest = Date.now() - KEPT_MS;
     for (const [id, { atMs }] of this.#kept) {
       if (atMs >= oldest && this.#kept.size < MOST_KEPT) break;
       this.#kept.delete(id);
@@ -142,7 +138,7 @@ export class IdempotentBatches {
     const note =
       typeof written.content === "string" && written.state === undefined ? parseJson(written.content) : undefined;
     if (!isRecord(note) || note.format !== FORMAT || typeof note.atMs !== "number") return undefined;
-    if (note.atMs < this.#clock.now() - KEPT_MS) return undefined;
+    if (note.atMs < Date.now() - KEPT_MS) return undefined;
     requireSame(String(note.batch), hash, key);
     const result = toolResultOf(note.result);
     if (result === undefined) throw unknownOutcome(key);
@@ -151,7 +147,7 @@ export class IdempotentBatches {
 
   async #write(id: string, note: { batch: string; result?: ToolResult }): Promise<void> {
     const store = await this.#store();
-    const content = JSON.stringify({ format: FORMAT, atMs: this.#clock.now(), ...note });
+    const content = JSON.stringify({ format: FORMAT, atMs: Date.now(), ...note });
     await store.run("add", { content, name: nameOf(id), collection: RESULTS_COLLECTION });
   }
 

@@ -16,13 +16,12 @@ interface FileJournalOptions {
   readonly segmentBytes?: number | undefined;
   /** How many files to keep. Default 4. */
   readonly segments?: number | undefined;
-  /** How long lines may be buffered. Default 100 ms. */
-  readonly delayMs?: number | undefined;
 }
 
 const DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024;
 const DEFAULT_SEGMENTS = 4;
-const DEFAULT_DELAY_MS = 100;
+/** How long lines may be buffered. */
+const DELAY_MS = 100;
 /** Size limit for buffered lines. If the disk is slower than the calls, the newest lines are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 /** How long to wait after a failed write before trying again. */
@@ -76,7 +75,7 @@ export class FileJournal implements Journal, AsyncDisposable {
   /** Writes what is buffered after the delay, also if lines arrive during a write. */
   #schedule(): void {
     if (this.#timer !== undefined || this.#writing !== undefined) return;
-    this.#timer = setTimeout(() => void this.#write(), this.#options.delayMs ?? DEFAULT_DELAY_MS);
+    this.#timer = setTimeout(() => void this.#write(), DELAY_MS);
     // The owner closes the journal; a pending line does not keep the process alive.
     this.#timer.unref();
   }

@@ -31,14 +31,14 @@ interface LineJournalOptions {
   readonly gateway?: string | undefined;
   /** Called once when lines are dropped, and again only if a write has succeeded in between. */
   readonly onProblem?: ((error: unknown) => void) | undefined;
-  /** How long lines may be buffered. Default 100 ms. */
-  readonly delayMs?: number | undefined;
-  /** How long to wait after a failed write. Default 2 s. */
-  readonly pauseMs?: number | undefined;
 }
 
 /** The same limit as for a journal on disk. */
 const MAX_WAITING_BYTES = 1024 * 1024;
+/** How long lines may be buffered. */
+const DELAY_MS = 100;
+/** How long to wait after a failed write. */
+const PAUSE_MS = 2_000;
 
 export class LineJournal implements Journal, AsyncDisposable {
   readonly #options: LineJournalOptions;
@@ -64,7 +64,7 @@ export class LineJournal implements Journal, AsyncDisposable {
     const line = lineOf(call, this.#options).slice(0, -1);
     this.#waiting.push(line);
     this.#waitingBytes += line.length;
-    this.#schedule(this.#options.delayMs ?? 100);
+    this.#schedule(DELAY_MS);
   }
 
   /** Writes the buffered lines once more and accepts no more of them. Idempotent; never rejects. */
@@ -91,8 +91,7 @@ export class LineJournal implements Journal, AsyncDisposable {
     this.#writing ??= this.#writeWaiting().finally(() => {
       this.#writing = undefined;
       if (this.#waiting.length === 0 || this.#isClosed) return;
-      const { delayMs = 100, pauseMs = 2000 } = this.#options;
-      this.#schedule(this.#failure === undefined ? delayMs : pauseMs);
+      this.#schedule(this.#failure === undefined ? DELAY_MS : PAUSE_MS);
     });
     return this.#writing;
   }

@@ -1,6 +1,6 @@
 // Counts the tokens sent to clients. Texts are counted on another thread and discarded; the sums are stored next
 // to the journal, so that `trunkline stats` can read them from another process.
-import { atMost, type Clock, systemClock } from "@trunkline/core";
+import { atMost } from "@trunkline/core";
 import type { TokenAccount, TokenUse } from "./journal.js";
 import { type SentList, type SurfaceTotals, surfaceRow } from "./surface-totals.js";
 import { BYTES_PER_TOKEN, estimateTokens, TokenCounter } from "./token-counter.js";
@@ -29,11 +29,8 @@ interface FileTokenAccountOptions {
   readonly directTools?: (() => Promise<readonly ListedTool[]>) | undefined;
   /** Called once when the sums cannot be saved. */
   readonly onProblem?: ((error: unknown) => void) | undefined;
-  /** How often the sums are written. Default 10 s. */
-  readonly intervalMs?: number | undefined;
   /** How long closing waits for pending counts; the rest is estimated. Default 2 s. */
   readonly lastCountMs?: number | undefined;
-  readonly clock?: Clock | undefined;
 }
 
 /** The data for `status {tokens: true}` and `trunkline stats`. */
@@ -66,7 +63,8 @@ interface SurfaceReport extends SurfaceTotals {
 
 /** How long texts are buffered so that they are counted in one batch. */
 const BATCH_MS = 1_000;
-const DEFAULT_INTERVAL_MS = 10_000;
+/** How often the sums are written. */
+const INTERVAL_MS = 10_000;
 /** Size limit for texts waiting to be counted; beyond it, counts are estimated. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 /** Maximum number of cached counts. Few are needed: the tool list is almost always the same text. */
@@ -83,7 +81,6 @@ interface Counted {
 /** A token account in a folder. Several processes can update it concurrently. */
 export class FileTokenAccount implements TokenAccount, AsyncDisposable {
   readonly #options: FileTokenAccountOptions;
-  readonly #clock: Clock;
   readonly #counter = new TokenCounter();
   /** Counts of tool lists and schemas, which are sent repeatedly. */
   readonly #known = new Map<string, number>();
@@ -101,7 +98,6 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
 
   constructor(options: FileTokenAccountOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
   }
 
   add(use: TokenUse, text: string): void {
@@ -166,7 +162,6 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     const { surfaces: _, ...report } = await tokenReport({
       folder,
       directTools,
-      clock: this.#clock,
       counter: this.#counter,
     });
     return report;
@@ -220,7 +215,7 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     this.#unwritten = plus(this.#unwritten, spent);
     this.#hasUnwritten = true;
     if (this.#timer !== undefined || this.#closed) return;
-    this.#timer = setTimeout(() => this.#write(), this.#options.intervalMs ?? DEFAULT_INTERVAL_MS);
+    this.#timer = setTimeout(() => this.#write(), INTERVAL_MS);
     this.#timer.unref();
   }
 
@@ -234,14 +229,14 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     const { folder, onProblem } = this.#options;
     this.#writing = this.#writing.then(async () => {
       try {
-        await appendTotals(folder, dayOf(this.#clock.now()), spent).catch((error: unknown) => {
+        await appendTotals(folder, dayOf(Date.now()), spent).catch((error: unknown) => {
           this.#unwritten = plus(this.#unwritten, spent);
           this.#hasUnwritten = true;
           throw error;
         });
         this.#isFailing = false;
         // Once per process is enough, since days rarely end.
-        if (!this.#isCompacted) await compactTotals(folder, this.#clock.now());
+        if (!this.#isCompacted) await compactTotals(folder, Date.now());
         this.#isCompacted = true;
       } catch (error) {
         if (!this.#isFailing) onProblem?.(error);
@@ -255,12 +250,11 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
 export async function tokenReport(options: {
   readonly folder: string;
   readonly directTools?: (() => Promise<readonly ListedTool[]>) | undefined;
-  readonly clock?: Clock | undefined;
   readonly counter?: TokenCounter | undefined;
 }): Promise<TokenReport> {
-  const { folder, directTools, clock = systemClock } = options;
+  const { folder, directTools } = options;
   const days = await readTotals(folder);
-  const today = days.find(({ day }) => day === dayOf(clock.now()))?.spent ?? NO_TOKENS;
+  const today = days.find(({ day }) => day === dayOf(Date.now()))?.spent ?? NO_TOKENS;
   const all = days.reduce((sum, { spent }) => plus(sum, spent), NO_TOKENS);
   const tools = (await directTools?.()) ?? [];
   const perList = await directCost(tools, options.counter);

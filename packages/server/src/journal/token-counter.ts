@@ -6,21 +6,16 @@ import type { CountAnswer, CountRequest } from "./token-worker.js";
 const WORKER_FILE = new URL("./token-worker.js", import.meta.url);
 
 /** Starting again takes 0.1 s of processor time, at most once in ten seconds; staying takes 20 MB. */
-const DEFAULT_IDLE_MS = 2_000;
+const IDLE_MS = 2_000;
 /** Texts are short-lived, so the thread needs no large heap for them. */
 const LIMITS = { maxYoungGenerationSizeMb: 2 };
 
 export class TokenCounter implements AsyncDisposable {
-  readonly #idleMs: number;
   readonly #waiting = new Map<number, { resolve: (counts: readonly number[]) => void; texts: readonly string[] }>();
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
   #closed = false;
-
-  constructor(options: { idleMs?: number } = {}) {
-    this.#idleMs = options.idleMs ?? DEFAULT_IDLE_MS;
-  }
 
   /** Counts the tokens of each text. Returns estimates if the thread fails or the counter is closed. */
   async count(texts: readonly string[]): Promise<readonly number[]> {
@@ -67,7 +62,7 @@ export class TokenCounter implements AsyncDisposable {
     waiting?.resolve(counts);
     if (this.#waiting.size > 0) return;
     this.#worker?.unref();
-    this.#idle = setTimeout(() => void this.#stop(), this.#idleMs);
+    this.#idle = setTimeout(() => void this.#stop(), IDLE_MS);
     this.#idle.unref();
   }
 

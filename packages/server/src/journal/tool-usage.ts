@@ -3,7 +3,7 @@
 // so everything in it is checked and bounded, and anything odd is skipped.
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { type Clock, hasControls, LOCAL_PRINCIPAL, systemClock, systemCodeOf } from "@trunkline/core";
+import { hasControls, LOCAL_PRINCIPAL, systemCodeOf } from "@trunkline/core";
 import { type CallRecord, isDefinitionNews } from "./journal.js";
 import { listSegments, parseLine, type Segment } from "./journal-files.js";
 
@@ -24,7 +24,6 @@ export interface ToolUsageOptions {
   readonly folder: string;
   /** Counts the calls of this workspace and those that name none; undefined counts all. As in `workspaceKey`. */
   readonly workspace?: string | undefined;
-  readonly clock?: Clock | undefined;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -55,7 +54,6 @@ interface ReadSegment {
 
 export class ToolUsage {
   readonly #options: ToolUsageOptions;
-  readonly #clock: Clock;
   readonly #segments = new Map<number, ReadSegment>();
   /** The calls of this process, by principal and tool. */
   readonly #own = new Map<string, Map<string, number>>();
@@ -64,7 +62,6 @@ export class ToolUsage {
 
   constructor(options: ToolUsageOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
   }
 
   /** Reads what was added to the journal since the last time. Never rejects: without a journal there are no uses. */
@@ -132,7 +129,7 @@ export class ToolUsage {
       const { size, ino: inode } = stats;
       const before = this.#segments.get(segment.number);
       const known = before?.inode === inode && before.offset <= size ? before : undefined;
-      const reader = new TallyReader(this.#clock.now(), this.#options.workspace, known);
+      const reader = new TallyReader(Date.now(), this.#options.workspace, known);
       let offset = Math.max(known?.offset ?? 0, size - mostBytes);
       const buffer = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, Math.max(0, size - offset)));
       while (offset < size) {
@@ -157,7 +154,7 @@ export class ToolUsage {
         for (const [name, days] of tools) for (const [day, count] of days) add(total, { principal, name, day, count });
       }
     }
-    const today = dayNumber(this.#clock.now());
+    const today = dayNumber(Date.now());
     const used = (days: Map<number, number>): ToolUse => {
       let count = 0;
       let weight = 0;

@@ -1,7 +1,6 @@
 // The results of earlier steps, and what a later step's references can see of them: steps by position and by name, and
 // the item of `for_each`.
 import {
-  type Clock,
   type ContentStore,
   isRecord,
   LargeValue,
@@ -186,7 +185,7 @@ async function readContent({ store, exchange: { signal } }: ContentSource, given
 
 /** Records a finished step as later references see it. */
 export function recordOf(
-  env: { readonly store: () => Promise<ContentStore>; readonly clock: Clock },
+  env: { readonly store: () => Promise<ContentStore> },
   op: string,
   {
     outcome,
@@ -206,11 +205,7 @@ export function recordOf(
   const { value, blocks, operation } = outcome;
   let stored: Promise<string> | undefined;
   const store = () => {
-    stored ??= env
-      .store()
-      .then(async (contents) =>
-        storeValue(contents, await serializeValue(value), { op, now: env.clock.now(), signal }),
-      );
+    stored ??= env.store().then(async (contents) => storeValue(contents, await serializeValue(value), { op, signal }));
     return stored;
   };
   return {

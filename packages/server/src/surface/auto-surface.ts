@@ -1,7 +1,7 @@
 // `--surface auto`: decides once per client session which upstream tools are listed beside our own, and keeps that list
 // the same until a server changes its tools. Every tool can be called, listed or not.
 import { createHash } from "node:crypto";
-import { type Clock, isRecord, type Logger, messageOf, systemClock } from "@trunkline/core";
+import { isRecord, type Logger, messageOf } from "@trunkline/core";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 import type { ServedTool } from "../interfaces/served-tool.js";
 import { estimateTokens } from "../journal/token-counter.js";
@@ -38,7 +38,6 @@ interface AutoSurfaceOptions {
   /** What each principal uses, for favourites. */
   readonly usage?: ToolUsage | undefined;
   readonly logger: Logger;
-  readonly clock?: Clock | undefined;
 }
 
 /** How long a client without a session may use its list, and keeps its decision after the last list. */
@@ -100,7 +99,6 @@ interface DecidedTools {
 
 export class AutoSurface {
   readonly #options: AutoSurfaceOptions;
-  readonly #clock: Clock;
   readonly #sessions = new Map<string, Session>();
   /** Clients that have disconnected, maybe while their session was about to begin. */
   readonly #gone = new WeakSet<Caller>();
@@ -108,7 +106,6 @@ export class AutoSurface {
 
   constructor(options: AutoSurfaceOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
   }
 
   /** Starts the session of a client that has just shaken hands. */
@@ -176,7 +173,7 @@ export class AutoSurface {
   async #session(caller: Caller): Promise<Session> {
     const catalogue = await this.#known();
     const key = keyOf(caller, catalogue?.hash ?? "");
-    const now = this.#clock.monotonicMs();
+    const now = performance.now();
     const known = this.#sessions.get(key);
     const isAlive = known !== undefined && (known.expiresAtMs === undefined || known.expiresAtMs > now);
     const session = isAlive

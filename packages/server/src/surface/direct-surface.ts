@@ -412,7 +412,7 @@ async function shortened(
     return { value: faithful(await largeResult(hub, { raw, isError, large })), isError };
   }
   const shown = faithful(isError ? hub.redact(raw) : raw);
-  const value = await fitDirect(shown, outcome, { ...options, now: Date.now });
+  const value = await fitDirect(shown, outcome, options);
   return { value, isError, ...(outcome.blocks === undefined ? {} : { blocks: outcome.blocks }) };
 }
 

@@ -55,7 +55,6 @@ async function fit(value: unknown, options: Partial<FitOptions> = {}) {
     maxTokens,
     budget: maxTokens,
     store: async () => store,
-    now: () => 0,
     ...options,
   });
   expect(fitted.text).toBe(JSON.stringify(fitted.value));

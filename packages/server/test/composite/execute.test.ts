@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { contentIdOf } from "@trunkline/core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createRunner } from "../../src/operations/run-operation.js";
 import { exchangeOf } from "../operations/support.js";
 import { type Answer, answerIn, type Office, openOffice, tokensOf } from "./support.js";
@@ -323,18 +323,19 @@ describe("an idempotency key", () => {
   });
 
   it("expires after a day", async () => {
-    let now = Date.now();
-    const tools = await openOffice({ clock: { now: () => now, monotonicMs: () => now } });
+    const now = Date.now();
+    const tools = await openOffice();
     try {
       const args = { operations: [upload], idempotency_key: "k5" };
       await tools.execute(args);
-      now += 23 * 3_600_000;
+      vi.setSystemTime(now + 23 * 3_600_000);
       await tools.execute(args);
       expect(await tools.query(["slack.uploads"])).toEqual({ uploads: 1 });
-      now += 2 * 3_600_000;
+      vi.setSystemTime(now + 25 * 3_600_000);
       await tools.execute(args);
       expect(await tools.query(["slack.uploads"])).toEqual({ uploads: 2 });
     } finally {
+      vi.useRealTimers();
       await tools[Symbol.asyncDispose]();
     }
   });

@@ -1,5 +1,5 @@
 import { TrunklineError } from "@trunkline/core";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type CallRecord, type JournalLine, LineJournal, lineJournalReader } from "../../src/journal/index.js";
 
 /** Lines of several gateways, in memory. */
@@ -34,7 +34,7 @@ describe("the journal of several gateways", () => {
   it("is read by each of them: the last calls, pages, neighbours and days", async () => {
     const lines = new MemoryLines();
     const [one, two] = [1, 2].map(
-      (n) => new LineJournal({ lines: async () => lines, workspace: `w${n}`, gateway: `g${n}`, delayMs: 1 }),
+      (n) => new LineJournal({ lines: async () => lines, workspace: `w${n}`, gateway: `g${n}` }),
     );
     for (let n = 0; n < 5; n++) one?.record(call(`a.${n}`));
     await one?.close();
@@ -70,7 +70,7 @@ describe("the journal of several gateways", () => {
     lines.isAway = true;
     const next = followed.next();
     lines.isAway = false;
-    const journal = new LineJournal({ lines: async () => lines, delayMs: 1 });
+    const journal = new LineJournal({ lines: async () => lines });
     journal.record(call("late"));
     expect((await next).value).toMatchObject([{ call: { operation: "late" } }]);
     ending.abort();
@@ -79,27 +79,27 @@ describe("the journal of several gateways", () => {
   });
 
   it("keeps lines while the database is away, up to a limit, and warns once when it drops some", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
     const lines = new MemoryLines();
     lines.isAway = true;
     const problems: unknown[] = [];
     const journal = new LineJournal({
       lines: async () => lines,
-      delayMs: 1,
-      pauseMs: 1,
       onProblem: (error) => problems.push(error),
     });
     journal.record(call("first"));
-    await expect.poll(() => problems.length === 0 && lines.lines.length === 0).toBe(true);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(problems).toEqual([]);
     const long = "x".repeat(150);
-    const filler = setInterval(() => {}, 1);
     for (let round = 0; round < 200 && problems.length === 0; round++) {
       for (let n = 0; n < 100; n++) journal.record(call(`${long}${n}`));
       await new Promise((resolve) => setImmediate(resolve));
     }
-    clearInterval(filler);
     expect(problems).toHaveLength(1);
     lines.isAway = false;
-    await expect.poll(() => lines.lines.length).toBeGreaterThan(1000);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(lines.lines.length).toBeGreaterThan(1000);
     expect(lines.lines[0]?.line).toContain('"first"');
     expect(lines.lines.length).toBeLessThan(20_000);
     await journal.close();

@@ -1,9 +1,8 @@
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "@trunkline/core";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HANG_MS } from "../../../../test/support/hang.js";
 import { FileTokenAccount, tokenDays, tokenReport } from "../../src/journal/token-account.js";
 import { TokenCounter } from "../../src/journal/token-counter.js";
@@ -14,13 +13,13 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "trunkline-tokens-"));
 });
 afterEach(() => {
+  vi.useRealTimers();
   rmSync(folder, { recursive: true, force: true });
 });
 
 /** Starting a thread can take long on a busy machine. */
 const PATIENT_MS = HANG_MS;
 const DAY_MS = 24 * 60 * 60 * 1000;
-const at = (nowMs: number) => ({ ...systemClock, now: () => nowMs });
 
 describe("the token account", () => {
   it("adds up what was sent and what the tools themselves would have cost", async () => {
@@ -46,7 +45,7 @@ describe("the token account", () => {
   });
 
   it("is written when a client has left, while others go on", async () => {
-    await using account = new FileTokenAccount({ folder, intervalMs: HANG_MS, lastCountMs: PATIENT_MS });
+    await using account = new FileTokenAccount({ folder, lastCountMs: PATIENT_MS });
     account.add("results", "one two three");
     await account.settle();
     expect((await tokenReport({ folder, directTools: async () => [] })).all.results).toBe(3);
@@ -144,11 +143,8 @@ describe("the token account", () => {
   it("separates today from earlier days and keeps a finished day in one line", async () => {
     const now = Date.now();
     for (const daysAgo of [5, 5, 0]) {
-      await using account = new FileTokenAccount({
-        folder,
-        lastCountMs: PATIENT_MS,
-        clock: at(now - daysAgo * DAY_MS),
-      });
+      vi.setSystemTime(now - daysAgo * DAY_MS);
+      await using account = new FileTokenAccount({ folder, lastCountMs: PATIENT_MS });
       account.add("results", "one two three");
     }
     const [oldest = "", today = ""] = readdirSync(folder).sort();

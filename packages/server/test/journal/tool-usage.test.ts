@@ -2,21 +2,22 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FileJournal } from "../../src/journal/file-journal.js";
 import type { CallRecord } from "../../src/journal/journal.js";
 import { ToolUsage, type ToolUsageOptions } from "../../src/journal/tool-usage.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOON = new Date(2026, 10, 15, 12).getTime();
-const clock = { now: () => NOON, monotonicMs: () => 0 };
 
 let folder: string;
 
 beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: NOON });
   folder = mkdtempSync(join(tmpdir(), "trunkline-usage-"));
 });
 afterEach(() => {
+  vi.useRealTimers();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -43,7 +44,7 @@ async function write(calls: readonly CallRecord[], options: { workspace?: string
 }
 
 async function loaded(options: Partial<ToolUsageOptions> = {}): Promise<ToolUsage> {
-  const usage = new ToolUsage({ folder, clock, ...options });
+  const usage = new ToolUsage({ folder, ...options });
   await usage.load();
   return usage;
 }
