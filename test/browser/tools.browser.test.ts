@@ -57,7 +57,7 @@ describe.skipIf(browserPath === undefined)("the page Tools", () => {
     const tool = details(page, "everything.get-sum");
     await tool.getByLabel("a *").fill("two");
     await call(page);
-    await tool.getByText("This is not a number.").waitFor();
+    await tool.getByText("It must be a number, such as 3.14.").waitFor();
     await tool.getByText("This is required.").waitFor();
     await tool.getByLabel("a *").fill("2");
     await tool.getByLabel("b *").fill("40");

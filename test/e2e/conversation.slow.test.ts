@@ -69,7 +69,7 @@ describe("a form at a terminal", () => {
     it("asks again for invalid values and gives the reason", async () => {
       const terminal = callAtTerminal(`${server}.ask_form`);
       await terminal.answer("Name (1 to 40 characters): ", "");
-      await terminal.sees("An answer is required.");
+      await terminal.sees("This is required.");
       await terminal.answer("Name (1 to 40 characters): ", "x".repeat(41));
       await terminal.sees("It must have at most 40 characters.");
       await terminal.answer("Name (1 to 40 characters): ", "Ada");

@@ -1,17 +1,17 @@
+import { type ArgumentField, readArgumentFields } from "@trunkline/core/schema";
 import { describe, expect, it } from "vitest";
-import { type FormField, fieldsOf } from "../page/kit/form-fields.js";
 import { draftOf, enteredIn, type GroupDraft } from "../page/kit/form-values.js";
 import type { Json } from "../src/contract/index.js";
 
 function fields(properties: Record<string, Json>, required: string[] = [], more: Record<string, Json> = {}) {
-  return fieldsOf({ type: "object", properties, required, ...more }) ?? [];
+  return readArgumentFields({ type: "object", properties, required, ...more }) ?? [];
 }
 
-function kinds(list: readonly FormField[]) {
-  return Object.fromEntries(list.map(({ name, shape }) => [name, shape.kind]));
+function kinds(list: readonly ArgumentField[]) {
+  return Object.fromEntries(list.map(({ name, kind }) => [name, kind]));
 }
 
-const mistakesOf = (list: readonly FormField[], draft: GroupDraft) => enteredIn(list, draft).mistakes;
+const mistakesOf = (list: readonly ArgumentField[], draft: GroupDraft) => enteredIn(list, draft).mistakes;
 
 describe("the fields of a schema", () => {
   it("are inputs for simple types, and JSON for everything else", () => {
@@ -42,7 +42,7 @@ describe("the fields of a schema", () => {
       age: "number",
       size: "choice",
       unit: "choice",
-      flag: "flag",
+      flag: "boolean",
       tags: "list",
       days: "choices",
       place: "group",
@@ -55,10 +55,10 @@ describe("the fields of a schema", () => {
       yes: "json",
       elsewhere: "json",
     });
-    expect(shown.find(({ name }) => name === "unit")?.shape).toMatchObject({
+    expect(shown.find(({ name }) => name === "unit")).toMatchObject({
       options: [
-        { value: "c", label: "Celsius" },
-        { value: "f", label: "f" },
+        { value: "c", title: "Celsius" },
+        { value: "f", title: "f" },
       ],
     });
   });
@@ -66,19 +66,19 @@ describe("the fields of a schema", () => {
   it("end where a schema contains itself, is deep, or is very large", () => {
     const node = { type: "object", properties: { child: { $ref: "#/$defs/Node" }, name: { type: "string" } } };
     const [root] = fields({ root: { $ref: "#/$defs/Node" } }, [], { $defs: { Node: node } });
-    expect(root?.shape.kind).toBe("group");
+    expect(root?.kind).toBe("group");
     expect(JSON.stringify(root).length).toBeLessThan(2_000);
     let deep: Json = { type: "string" };
     for (let depth = 0; depth < 1_000; depth++) deep = { type: "object", properties: { deeper: deep } };
-    expect(fieldsOf(deep)).toBeDefined();
+    expect(readArgumentFields(deep)).toBeDefined();
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`p${index}`, { type: "string" }]));
-    expect(fieldsOf({ type: "object", properties: many })).toBeUndefined();
-    expect(fieldsOf({ type: "string" })).toBeUndefined();
-    expect(fieldsOf({ type: "object", anyOf: [{}, {}] })).toBeUndefined();
+    expect(readArgumentFields({ type: "object", properties: many })).toBeUndefined();
+    expect(readArgumentFields({ type: "string" })).toBeUndefined();
+    expect(readArgumentFields({ type: "object", anyOf: [{}, {}] })).toBeUndefined();
   });
 
   it("may have the names of an object's own members", () => {
-    const shown = fieldsOf(
+    const shown = readArgumentFields(
       JSON.parse('{"properties": {"__proto__": {"type": "string"}, "toString": {"type": "string"}}}'),
     );
     const draft = JSON.parse('{"__proto__": "a"}') as GroupDraft;
@@ -146,18 +146,18 @@ describe("what was entered", () => {
     expect(mistakesOf(shown, {})).toEqual({ name: "This is required.", "place.city": "This is required." });
     const place = { city: "x" };
     const wrong = (name: string, draft: GroupDraft[string]) => mistakesOf(shown, { name: "ab", place, [name]: draft });
-    expect(wrong("name", "a")).toEqual({ name: "At least 2 characters needed." });
-    expect(wrong("name", "👍👍👍👍")).toEqual({ name: "At most 3 characters allowed." });
-    expect(wrong("name", "AB")).toEqual({ name: "This must match ^[a-z]+$" });
+    expect(wrong("name", "a")).toEqual({ name: "It must have at least 2 characters." });
+    expect(wrong("name", "👍👍👍👍")).toEqual({ name: "It must have at most 3 characters." });
+    expect(wrong("name", "AB")).toEqual({ name: 'It must match the pattern "^[a-z]+$".' });
     expect(wrong("mail", "ada")).toHaveProperty("mail");
     expect(wrong("link", "example.com/a")).toHaveProperty("link");
     expect(wrong("day", "2026-13-01")).toHaveProperty("day");
-    expect(wrong("count", "many")).toEqual({ count: "This is not a number." });
-    expect(wrong("count", "1.5")).toEqual({ count: "This must be a whole number." });
-    expect(wrong("count", "6")).toEqual({ count: "This must be at most 5." });
-    expect(wrong("share", "0")).toEqual({ share: "This must be more than 0." });
-    expect(wrong("tags", ["1", "x"])).toEqual({ "tags.1": "This is not a number." });
-    expect(wrong("tags", ["1", "2"])).toEqual({ tags: "At most 1 allowed." });
+    expect(wrong("count", "many")).toEqual({ count: "It must be a whole number, such as 3." });
+    expect(wrong("count", "1.5")).toEqual({ count: "It must be a whole number, such as 3." });
+    expect(wrong("count", "6")).toEqual({ count: "It must be at most 5." });
+    expect(wrong("share", "0")).toEqual({ share: "It must be more than 0." });
+    expect(wrong("tags", ["1", "x"])).toEqual({ "tags.1": "It must be a number, such as 3.14." });
+    expect(wrong("tags", ["1", "2"])).toEqual({ tags: "It must have at most 1 item." });
     expect(wrong("data", "{")).toEqual({ data: "This is not valid JSON." });
     expect(wrong("count", "5")).toEqual({});
   });
@@ -173,7 +173,9 @@ describe("what was entered", () => {
       optional: { type: "string", pattern: "^a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?b$" },
       quick: { type: "string", pattern: "^a*b$" },
     });
-    expect(mistakesOf(shown, { slow: "x", optional: "x", quick: "x" })).toEqual({ quick: "This must match ^a*b$" });
+    expect(mistakesOf(shown, { slow: "x", optional: "x", quick: "x" })).toEqual({
+      quick: 'It must match the pattern "^a*b$".',
+    });
   });
 
   it("can be shown again as it was", () => {

@@ -86,7 +86,6 @@ export {
 } from "./literal-secrets.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
 export { inLatin } from "./look-alikes.js";
-export { missingArguments } from "./missing-arguments.js";
 export { nestingVariable, requireNoChain } from "./nesting.js";
 export { npmCommand } from "./npm-command.js";
 export {

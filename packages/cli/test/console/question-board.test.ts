@@ -114,7 +114,7 @@ describe("an answer from the page", () => {
 
   it.each([
     ["is too short", { name: "A" }, "Name: It must have at least 2 characters."],
-    ["is missing", {}, "Name: An answer is required."],
+    ["is missing", {}, "Name: This is required."],
     ["is not an option", { name: "Ada", size: "huge" }, "size: It must be one of small, large."],
     ["has another type", { name: 7 }, "Name: It must be text."],
     ["is not in the form", { name: "Ada", admin: true }, 'The form has no field "admin".'],

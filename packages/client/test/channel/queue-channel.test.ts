@@ -59,7 +59,7 @@ describe.each([
     expect(() => form.answer({ size: "huge" })).toThrow(
       expect.objectContaining({
         code: "INVALID_ARGUMENT",
-        data: { problems: { name: "An answer is required.", size: "It must be one of small, medium, large." } },
+        data: { problems: { name: "This is required.", size: "It must be one of small, medium, large." } },
       }),
     );
     expect(queue.pending.get(form.id)).toBe(form);

@@ -1,7 +1,6 @@
 // From what a person has entered to a JSON value, and back. A draft is what the inputs hold: texts for most of them.
 import type { Json } from "@trunkline/console/contract";
-import { isQuickPattern, MAX_MATCHED_CHARS } from "@trunkline/core/schema";
-import { type FieldShape, type FormField, isObject, ownOf } from "./form-fields.js";
+import { type ArgumentField, validateField } from "@trunkline/core/schema";
 
 /** Undefined: nothing was entered. Options are entered by their index. */
 export type Draft = undefined | string | boolean | readonly Draft[] | { readonly [name: string]: Draft };
@@ -9,6 +8,9 @@ export type GroupDraft = Readonly<Record<string, Draft>>;
 
 /** What is wrong with fields, by path: `address.street`, `tags.0`. */
 export type Mistakes = Readonly<Record<string, string>>;
+
+/** A field of one of these kinds. */
+export type FieldWith<Kind extends ArgumentField["kind"]> = Extract<ArgumentField, { readonly kind: Kind }>;
 
 interface Entered {
   readonly value: Readonly<Record<string, Json>>;
@@ -32,15 +34,15 @@ function isRecordDraft(draft: Draft): draft is GroupDraft {
 }
 
 /** Reads the values of fields. What is empty is left out. */
-export function enteredIn(fields: readonly FormField[], draft: GroupDraft, path = ""): Entered {
+export function enteredIn(fields: readonly ArgumentField[], draft: GroupDraft, path = ""): Entered {
   const value: [string, Json][] = [];
   const mistakes: Record<string, string> = {};
   for (const field of fields) {
     const place = path === "" ? field.name : `${path}.${field.name}`;
     const read = readField(field, draftIn(draft, field.name), place);
-    Object.assign(mistakes, read.mistakes);
     if (read.value !== undefined) value.push([field.name, read.value]);
-    else if (field.isRequired && Object.keys(read.mistakes).length === 0) mistakes[place] = "This is required.";
+    else if (Object.keys(read.mistakes).length === 0) Object.assign(mistakes, mistakeIn(field, undefined, place));
+    Object.assign(mistakes, read.mistakes);
   }
   return { value: Object.fromEntries(value), mistakes };
 }
@@ -52,20 +54,48 @@ interface Read {
 
 const NOTHING: Read = { value: undefined, mistakes: {} };
 
-function readField({ shape, isRequired }: FormField, draft: Draft, path: string): Read {
-  if (shape.kind === "flag")
-    return { value: draft === undefined ? (isRequired ? false : undefined) : draft === true, mistakes: {} };
-  if (shape.kind === "group") {
-    const { value, mistakes } = enteredIn(shape.fields, groupOf(draft), path);
-    // An optional group in which nothing was entered is absent, whatever it would require.
-    if (!isRequired && Object.keys(value).length === 0 && isEmpty(draft)) return NOTHING;
-    return { value, mistakes };
+function mistakeIn(field: ArgumentField, value: Json | undefined, path: string): Mistakes {
+  const mistake = validateField(field, value);
+  return mistake === undefined ? {} : { [path]: mistake };
+}
+
+function readField(field: ArgumentField, draft: Draft, path: string): Read {
+  switch (field.kind) {
+    case "boolean":
+      return { value: draft === undefined ? (field.required ? false : undefined) : draft === true, mistakes: {} };
+    case "group": {
+      const { value, mistakes } = enteredIn(field.fields, groupOf(draft), path);
+      // An optional group in which nothing was entered is absent, whatever it would require.
+      if (!field.required && Object.keys(value).length === 0 && isEmpty(draft)) return NOTHING;
+      return { value, mistakes };
+    }
+    case "choice": {
+      const option = field.options[draft === undefined || draft === "" ? -1 : Number(draft)];
+      return { value: option?.value as Json | undefined, mistakes: {} }; // From the schema, which is JSON.
+    }
+    case "choices": {
+      const chosen = new Set(listOf(draft));
+      const options = field.options.filter((_, index) => chosen.has(String(index)));
+      return readList(field, { value: options.map((option) => option.value as Json), mistakes: {} }, path);
+    }
+    case "list": {
+      const reads = listOf(draft).map((item, index) => readText(field.item, item, `${path}.${index}`));
+      const value = reads.map((read) => read.value).filter((item) => item !== undefined);
+      return readList(field, { value, mistakes: Object.assign({}, ...reads.map((read) => read.mistakes)) }, path);
+    }
+    default:
+      return readText(field, draft, path);
   }
-  const read = readShape(shape, draft, path);
-  // A required list may be empty.
-  return read.value === undefined && isRequired && (shape.kind === "list" || shape.kind === "choices")
-    ? { value: [], mistakes: { ...sizeMistake(shape.limits, 0, path), ...read.mistakes } }
-    : read;
+}
+
+/** A required list may be empty; another one is absent then. */
+function readList(
+  field: FieldWith<"choices" | "list">,
+  { value, mistakes }: { value: readonly Json[]; mistakes: Mistakes },
+  path: string,
+): Read {
+  if (value.length === 0 && !field.required) return { value: undefined, mistakes };
+  return { value, mistakes: { ...mistakeIn(field, value, path), ...mistakes } };
 }
 
 function isEmpty(draft: Draft): boolean {
@@ -74,50 +104,20 @@ function isEmpty(draft: Draft): boolean {
   return Object.values(draft).every((each: Draft) => isEmpty(each));
 }
 
-function readShape(shape: Exclude<FieldShape, { kind: "flag" | "group" }>, draft: Draft, path: string): Read {
-  switch (shape.kind) {
-    case "choice": {
-      const option = shape.options[draft === undefined || draft === "" ? -1 : Number(draft)];
-      return { value: option?.value, mistakes: {} };
-    }
-    case "choices": {
-      const chosen = new Set(listOf(draft));
-      const value = shape.options.filter((_, index) => chosen.has(String(index))).map((option) => option.value);
-      return value.length === 0 ? NOTHING : { value, mistakes: sizeMistake(shape.limits, value.length, path) };
-    }
-    case "list": {
-      const reads = listOf(draft)
-        .map((item, index) => readItem(shape.item, item, `${path}.${index}`))
-        .filter(({ value, mistakes }) => value !== undefined || Object.keys(mistakes).length > 0);
-      if (reads.length === 0) return NOTHING;
-      const value = reads.map((read) => read.value).filter((item) => item !== undefined);
-      return {
-        value,
-        mistakes: Object.assign(sizeMistake(shape.limits, value.length, path), ...reads.map((read) => read.mistakes)),
-      };
-    }
-    default:
-      return readItem(shape, draft, path);
-  }
-}
-
-function readItem(shape: FieldShape, draft: Draft, path: string): Read {
+function readText(field: FieldWith<"text" | "number" | "json">, draft: Draft, path: string): Read {
   const text = typeof draft === "string" ? draft : "";
   if (text === "") return NOTHING;
-  const wrong = (mistake: string): Read => ({ value: undefined, mistakes: { [path]: mistake } });
-  if (shape.kind === "json") {
-    const value = jsonIn(text);
-    return value === undefined ? wrong("This is not valid JSON.") : { value, mistakes: {} };
-  }
-  if (shape.kind === "number") {
-    const value = Number(text);
-    const mistake = numberMistake(shape, text.trim() === "" ? Number.NaN : value);
-    return mistake === undefined ? { value, mistakes: {} } : wrong(mistake);
-  }
-  if (shape.kind !== "text") return NOTHING;
-  const mistake = textMistake(shape, text);
-  if (mistake !== undefined) return wrong(mistake);
-  return { value: shape.input === "datetime-local" ? new Date(text).toISOString() : text, mistakes: {} };
+  const value = valueIn(field, text);
+  if (value === undefined) return { value, mistakes: { [path]: "This is not valid JSON." } };
+  const mistakes = mistakeIn(field, value, path);
+  return Object.keys(mistakes).length === 0 ? { value, mistakes } : { value: undefined, mistakes };
+}
+
+function valueIn(field: FieldWith<"text" | "number" | "json">, text: string): Json | undefined {
+  if (field.kind === "json") return jsonIn(text);
+  if (field.kind === "number") return text.trim() === "" ? Number.NaN : Number(text);
+  // Entered in local time.
+  return field.format === "date-time" && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : text;
 }
 
 /** The value of a JSON text; undefined if it is not one. */
@@ -129,92 +129,47 @@ export function jsonIn(text: string): Json | undefined {
   }
 }
 
-function sizeMistake(
-  { min, max }: { min?: number | undefined; max?: number | undefined },
-  size: number,
-  path: string,
-): Record<string, string> {
-  if (min !== undefined && size < min) return { [path]: `At least ${min} needed.` };
-  return max !== undefined && size > max ? { [path]: `At most ${max} allowed.` } : {};
-}
-
-function numberMistake(shape: FieldShape & { kind: "number" }, value: number): string | undefined {
-  if (!Number.isFinite(value)) return "This is not a number.";
-  if (shape.isInteger && !Number.isInteger(value)) return "This must be a whole number.";
-  if (shape.min !== undefined && value < shape.min) return `This must be at least ${shape.min}.`;
-  if (shape.max !== undefined && value > shape.max) return `This must be at most ${shape.max}.`;
-  if (shape.above !== undefined && value <= shape.above) return `This must be more than ${shape.above}.`;
-  return shape.below !== undefined && value >= shape.below ? `This must be less than ${shape.below}.` : undefined;
-}
-
-function textMistake(
-  { input, minLength, maxLength, pattern }: FieldShape & { kind: "text" },
-  text: string,
-): string | undefined {
-  // As JSON Schema counts: code points.
-  const length = [...text].length;
-  if (minLength !== undefined && length < minLength) return `At least ${minLength} characters needed.`;
-  if (maxLength !== undefined && length > maxLength) return `At most ${maxLength} characters allowed.`;
-  if (input === "email" && !/^[^\s@]+@[^\s@]+$/.test(text)) return "This is not an email address.";
-  if (input === "url" && !URL.canParse(text)) return "This is not a URL. It needs a scheme, such as https://";
-  if (input === "date" && !isDate(text)) return "This is not a date: YYYY-MM-DD.";
-  if (input === "datetime-local" && Number.isNaN(Date.parse(text))) return "This is not a date with a time.";
-  return pattern !== undefined && !matches(pattern, text) ? `This must match ${pattern.slice(0, 200)}` : undefined;
-}
-
-function isDate(text: string): boolean {
-  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
-}
-
-/** Whether a text matches a server's pattern. A pattern that could take very long is left to the server. */
-function matches(pattern: string, text: string): boolean {
-  if (text.length > MAX_MATCHED_CHARS || !isQuickPattern(pattern)) return true;
-  try {
-    return new RegExp(pattern, "u").test(text);
-  } catch {
-    return true;
-  }
-}
-
-/** The draft that shows a value in fields. Presets fill what the value leaves out. */
+/** The draft that shows a value in fields. Defaults fill what the value leaves out. */
 export function draftOf(
-  fields: readonly FormField[],
+  fields: readonly ArgumentField[],
   value: Readonly<Record<string, Json>>,
-  usePresets: boolean,
+  useDefaults: boolean,
 ): GroupDraft {
   const drafts = fields.map((field): [string, Draft] => {
-    const given = ownOf(value, field.name) ?? (usePresets ? field.preset : undefined);
-    if (field.shape.kind === "group") {
-      return [field.name, draftOf(field.shape.fields, isObject(given) ? given : {}, usePresets && given === undefined)];
+    // A default comes from the schema, which is JSON.
+    const given = ownOf(value, field.name) ?? (useDefaults ? (field.default as Json | undefined) : undefined);
+    if (field.kind === "group") {
+      const inner = isObject(given) ? given : {};
+      return [field.name, draftOf(field.fields, inner, useDefaults && given === undefined)];
     }
-    return [field.name, given === undefined ? undefined : shownAs(field.shape, given)];
+    return [field.name, given === undefined ? undefined : shownAs(field, given)];
   });
   return Object.fromEntries(drafts.filter(([, draft]) => draft !== undefined));
 }
 
-function shownAs(shape: FieldShape, value: Json): Draft {
-  switch (shape.kind) {
-    case "flag":
+function shownAs(field: ArgumentField, value: Json): Draft {
+  switch (field.kind) {
+    case "boolean":
       return typeof value === "boolean" ? value : undefined;
     case "choice":
-      return indexIn(shape.options, value);
+      return indexIn(field.options, value);
     case "choices":
-      return Array.isArray(value) ? value.map((item: Json) => indexIn(shape.options, item)) : undefined;
+      return Array.isArray(value) ? value.map((item: Json) => indexIn(field.options, item)) : undefined;
     case "list":
-      return Array.isArray(value) ? value.map((item: Json) => shownAs(shape.item, item)) : undefined;
+      return Array.isArray(value) ? value.map((item: Json) => shownAs(field.item, item)) : undefined;
     case "json":
       return JSON.stringify(value, null, 2);
     case "number":
       return typeof value === "number" ? String(value) : undefined;
     case "text":
       if (typeof value !== "string") return undefined;
-      return shape.input === "datetime-local" ? localTime(value) : value;
+      return field.format === "date-time" ? localTime(value) : value;
     case "group":
       return undefined;
   }
 }
 
-function indexIn(options: readonly { readonly value: Json }[], value: Json): string | undefined {
+function indexIn(options: readonly { readonly value: unknown }[], value: Json): string | undefined {
   const index = options.findIndex((option) => JSON.stringify(option.value) === JSON.stringify(value));
   return index < 0 ? undefined : String(index);
 }
@@ -225,4 +180,13 @@ function localTime(text: string): string | undefined {
   if (Number.isNaN(moment)) return undefined;
   const local = new Date(moment - new Date(moment).getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 19);
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, Json>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A property, if the object itself has it: names come from servers. */
+function ownOf<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
 }

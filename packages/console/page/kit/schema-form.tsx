@@ -2,16 +2,18 @@
 // and is only JSON if the schema cannot be shown as fields.
 import "./schema-form.css";
 import type { Json } from "@trunkline/console/contract";
+import { type ArgumentField, missingArguments, readArgumentFields } from "@trunkline/core/schema";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
-import { type FieldShape, type FormField, fieldsOf, isObject } from "./form-fields.js";
 import {
   type Draft,
   draftIn,
   draftOf,
   enteredIn,
+  type FieldWith,
   type GroupDraft,
   groupOf,
+  isObject,
   jsonIn,
   listOf,
   type Mistakes,
@@ -42,7 +44,7 @@ const PLAIN_JSON = "The arguments as JSON";
 
 export function SchemaForm(props: SchemaFormProps) {
   const { schema, initial, onEdit } = props;
-  const fields = useMemo(() => fieldsOf(schema), [schema]);
+  const fields = useMemo(() => readArgumentFields(schema), [schema]);
   const [draft, setDraft] = useState<GroupDraft>(() => draftOf(fields ?? [], initial ?? {}, initial === undefined));
   /** The text of the whole form as JSON, while it is shown as that. */
   const [text, setText] = useState<string | undefined>(() =>
@@ -128,8 +130,7 @@ function enteredAsJson(text: string, schema: Json): { value: FormValue; mistakes
   const value = jsonIn(text);
   if (value === undefined) return { value: {}, mistakes: { [PLAIN_JSON]: "This is not valid JSON." } };
   if (!isObject(value)) return { value: {}, mistakes: { [PLAIN_JSON]: "This must be an object: {…}" } };
-  const required = isObject(schema) && Array.isArray(schema.required) ? schema.required : [];
-  const missing = required.filter((name) => typeof name === "string" && !Object.hasOwn(value, name));
+  const missing = isObject(schema) ? missingArguments(value, schema) : [];
   return {
     value,
     mistakes: missing.length === 0 ? {} : { [PLAIN_JSON]: `Missing: ${visible(missing.slice(0, 10).join(", "))}` },
@@ -150,7 +151,7 @@ function isSame(a: Json, b: Json): boolean {
 }
 
 function Fields(props: {
-  readonly fields: readonly FormField[];
+  readonly fields: readonly ArgumentField[];
   readonly draft: GroupDraft;
   readonly mistakes: Mistakes;
   readonly path?: string | undefined;
@@ -174,7 +175,7 @@ function Fields(props: {
 }
 
 interface EntryProps {
-  readonly field: FormField;
+  readonly field: ArgumentField;
   readonly path: string;
   readonly draft: Draft;
   readonly mistakes: Mistakes;
@@ -182,16 +183,15 @@ interface EntryProps {
 }
 
 function FormEntry({ field, path, draft, mistakes, onChange }: EntryProps) {
-  const { shape, label, help, isRequired } = field;
   const wrong = mistakes[path];
-  switch (shape.kind) {
-    case "flag":
+  switch (field.kind) {
+    case "boolean":
       return <Flag field={field} draft={draft} onChange={onChange} />;
     case "group":
       return (
         <Group field={field} wrong={wrong}>
           <Fields
-            fields={shape.fields}
+            fields={field.fields}
             path={path}
             draft={groupOf(draft)}
             mistakes={mistakes}
@@ -202,10 +202,10 @@ function FormEntry({ field, path, draft, mistakes, onChange }: EntryProps) {
     case "choices":
       return (
         <Group field={field} wrong={wrong}>
-          {shape.options.map((option, index) => (
+          {field.options.map((option, index) => (
             <Tick
               key={index}
-              label={option.label}
+              label={cut(option.title, MAX_LABEL_CHARS)}
               checked={listOf(draft).includes(String(index))}
               onChange={(isOn) => {
                 const others = listOf(draft).filter((each) => each !== String(index));
@@ -216,67 +216,80 @@ function FormEntry({ field, path, draft, mistakes, onChange }: EntryProps) {
         </Group>
       );
     case "list":
-      return <List field={field} shape={shape} path={path} draft={draft} mistakes={mistakes} onChange={onChange} />;
+      return <List field={field} path={path} draft={draft} mistakes={mistakes} onChange={onChange} />;
     default:
       return (
-        <Field label={label} help={helpOf(shape, help)} wrong={wrong} required={isRequired}>
-          {(ids) => (
-            <Input
-              ids={ids}
-              shape={shape}
-              draft={draft}
-              isRequired={isRequired}
-              isWrong={wrong !== undefined}
-              onChange={onChange}
-            />
-          )}
+        <Field label={labelFor(field)} help={helpWithBounds(field)} wrong={wrong} required={field.required}>
+          {(ids) => <Input ids={ids} field={field} draft={draft} isWrong={wrong !== undefined} onChange={onChange} />}
         </Field>
       );
   }
 }
 
-/** What a server says about a field, and what it does not say: its bounds. */
-function helpOf(shape: FieldShape, help: string | undefined): string | undefined {
-  const bounds = boundsOf(shape);
-  if (bounds === undefined) return help;
-  return help === undefined ? bounds : `${help}\n${bounds}`;
+const MAX_LABEL_CHARS = 120;
+const MAX_HELP_CHARS = 600;
+
+function labelFor({ title }: ArgumentField): string {
+  return cut(title, MAX_LABEL_CHARS);
 }
 
-function boundsOf(shape: FieldShape): string | undefined {
-  if (shape.kind === "json") return "JSON";
-  if (shape.kind !== "number") return undefined;
-  const { min, max, above, below } = shape;
-  const low = min !== undefined ? `from ${min}` : above !== undefined ? `more than ${above}` : undefined;
-  const high = max !== undefined ? `to ${max}` : below !== undefined ? `less than ${below}` : undefined;
+function helpFor({ description }: ArgumentField): string | undefined {
+  return description === undefined ? undefined : cut(description, MAX_HELP_CHARS);
+}
+
+function cut(text: string, chars: number): string {
+  return text.length <= chars ? text : `${text.slice(0, chars)}…`;
+}
+
+/** What a server says about a field, and what it does not say: its bounds. */
+function helpWithBounds(field: ArgumentField): string | undefined {
+  const lines = [helpFor(field), boundsIn(field)].filter((line) => line !== undefined);
+  return lines.length === 0 ? undefined : lines.join("\n");
+}
+
+function boundsIn(field: ArgumentField): string | undefined {
+  if (field.kind === "json") return "JSON";
+  if (field.kind !== "number") return undefined;
+  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = field;
+  const low = minimum !== undefined ? `from ${minimum}` : above !== undefined ? `more than ${above}` : undefined;
+  const high = maximum !== undefined ? `to ${maximum}` : below !== undefined ? `less than ${below}` : undefined;
   if (low === undefined && high === undefined) return undefined;
   const text = low === undefined ? `up ${high}` : high === undefined ? low : `${low} ${high}`;
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** A text that may be longer than this gets several lines. */
+const LINE_CHARS = 200;
+const LONG_NAMES = /^(?:body|code|content|contents|html|instructions|markdown|message|prompt|script|sql|text)$/i;
+
+function isLong({ name, format, maxLength, default: preset }: FieldWith<"text">): boolean {
+  if (format !== undefined) return false;
+  return (maxLength === undefined ? LONG_NAMES.test(name) : maxLength > LINE_CHARS) || preset?.includes("\n") === true;
+}
+
 interface InputProps {
   readonly ids: { readonly id?: string; readonly "aria-describedby"?: string; readonly "aria-label"?: string };
-  readonly shape: FieldShape;
+  readonly field: FieldWith<"text" | "number" | "choice" | "json">;
   readonly draft: Draft;
-  readonly isRequired: boolean;
   readonly isWrong: boolean;
   readonly onChange: (draft: Draft) => void;
 }
 
-function Input({ ids, shape, draft, isRequired, isWrong, onChange }: InputProps): JSX.Element {
+function Input({ ids, field, draft, isWrong, onChange }: InputProps): JSX.Element {
   const value = typeof draft === "string" ? draft : "";
   const common = {
     ...ids,
     value,
-    "aria-required": isRequired || undefined,
+    "aria-required": field.required || undefined,
     "aria-invalid": isWrong || undefined,
   };
-  if (shape.kind === "choice") {
+  if (field.kind === "choice") {
     return (
       <select {...common} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        <option value="">{isRequired ? "Choose…" : "–"}</option>
-        {shape.options.map((option, index) => (
+        <option value="">{field.required ? "Choose…" : "–"}</option>
+        {field.options.map((option, index) => (
           <option key={index} value={String(index)}>
-            {visible(option.label)}
+            {visible(cut(option.title, MAX_LABEL_CHARS))}
           </option>
         ))}
       </select>
@@ -284,25 +297,25 @@ function Input({ ids, shape, draft, isRequired, isWrong, onChange }: InputProps)
   }
   const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
     onChange(currentTarget.value);
-  if (shape.kind === "json" || (shape.kind === "text" && shape.input === "long")) {
+  if (field.kind === "json" || (field.kind === "text" && isLong(field))) {
     return (
       <textarea
         {...common}
-        class={shape.kind === "json" ? "json" : "prose"}
-        spellcheck={shape.kind !== "json"}
-        rows={shape.kind === "json" ? 4 : 3}
+        class={field.kind === "json" ? "json" : "prose"}
+        spellcheck={field.kind !== "json"}
+        rows={field.kind === "json" ? 4 : 3}
         onInput={onInput}
       />
     );
   }
-  if (shape.kind === "number") {
+  if (field.kind === "number") {
     // An input for numbers would hide what was entered if it is not a number.
-    return <input {...common} type="text" inputMode={shape.isInteger ? "numeric" : "decimal"} onInput={onInput} />;
+    return <input {...common} type="text" inputMode={field.integer ? "numeric" : "decimal"} onInput={onInput} />;
   }
-  switch (shape.kind === "text" ? shape.input : "text") {
+  switch (field.format) {
     case "date":
       return <input {...common} type="date" onInput={onInput} />;
-    case "datetime-local":
+    case "date-time":
       return <input {...common} type="datetime-local" onInput={onInput} />;
     // A mistake is reported by the form, so email addresses and URLs are texts.
     default:
@@ -313,7 +326,7 @@ function Input({ ids, shape, draft, isRequired, isWrong, onChange }: InputProps)
 function Flag({ field, draft, onChange }: Pick<EntryProps, "field" | "draft" | "onChange">) {
   return (
     <div class="field">
-      <Tick label={field.label} checked={draft === true} help={field.help} onChange={onChange} />
+      <Tick label={labelFor(field)} checked={draft === true} help={helpFor(field)} onChange={onChange} />
     </div>
   );
 }
@@ -348,16 +361,17 @@ function Tick(props: {
 
 /** Several inputs under one name. */
 function Group(props: {
-  readonly field: FormField;
+  readonly field: ArgumentField;
   readonly wrong?: string | undefined;
   readonly children: ComponentChildren;
 }) {
-  const { label, help, isRequired } = props.field;
+  const { field } = props;
+  const help = helpFor(field);
   return (
     <fieldset class="field group">
       <legend>
-        {visible(label)}
-        {isRequired && (
+        {visible(labelFor(field))}
+        {field.required && (
           <span class="required" title="required">
             {" "}
             *
@@ -375,8 +389,8 @@ function Group(props: {
   );
 }
 
-function List(props: EntryProps & { readonly shape: FieldShape & { readonly kind: "list" } }) {
-  const { field, shape, path, mistakes, onChange } = props;
+function List(props: EntryProps & { readonly field: FieldWith<"list"> }) {
+  const { field, path, mistakes, onChange } = props;
   const items = listOf(props.draft);
   const replaced = (index: number, item: Draft) => items.map((each, at) => (at === index ? item : each));
   return (
@@ -384,10 +398,9 @@ function List(props: EntryProps & { readonly shape: FieldShape & { readonly kind
       {items.map((item, index) => (
         <div class="item" key={index}>
           <Input
-            ids={{ "aria-label": `${visible(field.label)} ${index + 1}` }}
-            shape={shape.item}
+            ids={{ "aria-label": `${visible(labelFor(field))} ${index + 1}` }}
+            field={field.item}
             draft={item}
-            isRequired={false}
             isWrong={mistakes[`${path}.${index}`] !== undefined}
             onChange={(change) => onChange(replaced(index, change))}
           />
@@ -395,7 +408,7 @@ function List(props: EntryProps & { readonly shape: FieldShape & { readonly kind
             small
             kind="quiet"
             icon="close"
-            label={`Remove ${visible(field.label)} ${index + 1}`}
+            label={`Remove ${visible(labelFor(field))} ${index + 1}`}
             onClick={() => onChange(items.filter((_, at) => at !== index))}
           >
             {""}
@@ -404,7 +417,7 @@ function List(props: EntryProps & { readonly shape: FieldShape & { readonly kind
         </div>
       ))}
       <div>
-        <Button small icon="plus" label={`Add to ${visible(field.label)}`} onClick={() => onChange([...items, ""])}>
+        <Button small icon="plus" label={`Add to ${visible(labelFor(field))}`} onClick={() => onChange([...items, ""])}>
           Add
         </Button>
       </div>

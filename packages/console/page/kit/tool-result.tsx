@@ -3,8 +3,7 @@
 import "./tool-result.css";
 import type { Json, ToolAnswer } from "@trunkline/console/contract";
 import { useMemo, useState } from "preact/hooks";
-import { isObject } from "./form-fields.js";
-import { jsonIn } from "./form-values.js";
+import { isObject, jsonIn } from "./form-values.js";
 import { JsonTree } from "./json-tree.js";
 import { Badge, Button, Choice, Code, CopyButton, Facts, Notice } from "./parts.js";
 import { shownBytes, shownCount, shownMs, visible } from "./wording.js";

@@ -21,7 +21,7 @@ export const FORMAT_WORDS: Readonly<Record<TextFormat, string>> = {
 
 /** Returns a message for the user if a value is invalid, or `undefined` if it is valid. */
 export function validateField(field: FormField | ArgumentField, value: unknown): string | undefined {
-  if (value === undefined) return field.required ? "An answer is required." : undefined;
+  if (value === undefined) return field.required ? "This is required." : undefined;
   switch (field.kind) {
     case "text":
       if (typeof value !== "string") return "It must be text.";
@@ -41,11 +41,13 @@ export function validateField(field: FormField | ArgumentField, value: unknown):
       const strangers = value.filter((each) => !isAmong(field.options, each)).map((each) => JSON.stringify(each));
       if (strangers.length > 0)
         return `${strangers.map(String).join(", ")} is not an option. The options are ${titles(field.options)}.`;
-      return validateCount(field, value.length);
+      const { minItems = 0, maxItems = Infinity } = field;
+      if (value.length < minItems) return `Choose at least ${minItems}.`;
+      return value.length > maxItems ? `Choose at most ${maxItems}.` : undefined;
     }
     case "list":
       if (!Array.isArray(value)) return "It must be a list.";
-      return validateCount(field, value.length) ?? firstOf(value.map((item) => validateField(field.item, item)));
+      return brokenLimit(field, value) ?? firstOf(value.map((item) => validateField(field.item, item)));
     case "group":
       return isRecord(value) ? firstOf(Object.values(validateForm(field.fields, value))) : "It must be an object.";
     case "json":
@@ -67,15 +69,6 @@ export function validateForm(
       return problem === undefined ? [] : [[field.name, problem]];
     }),
   );
-}
-
-/** Returns a message for the user if a list has too few or too many items. */
-export function validateCount(
-  { minItems = 0, maxItems = Infinity }: { readonly minItems?: number; readonly maxItems?: number },
-  count: number,
-): string | undefined {
-  if (count < minItems) return `Choose at least ${minItems}.`;
-  return count > maxItems ? `Choose at most ${maxItems}.` : undefined;
 }
 
 function brokenLimit(field: FormField | ArgumentField, value: unknown): string | undefined {

@@ -1,7 +1,8 @@
 /** JSON Schemas of others: validation, and forms. Pure, so the console's page imports it, too. */
-export { validateCount, validateField, validateForm } from "./form-check.js";
+export { validateField, validateForm } from "./form-check.js";
 export type { ArgumentField, FieldValue, FormField } from "./form-fields.js";
 export { describeField, parseText } from "./form-text.js";
-export { isQuickPattern, MAX_MATCHED_CHARS } from "./quick-pattern.js";
+export { missingArguments } from "./missing-arguments.js";
+export { isQuickPattern } from "./quick-pattern.js";
 export { formDefaults, readArgumentFields, readFormFields } from "./read-form.js";
 export { pathText, type SchemaProblem, schemaProblems, type ValidationOptions, validate } from "./validate.js";

@@ -236,7 +236,7 @@ describe("typed input", () => {
   it("can be empty unless the field is required", () => {
     for (const schema of [{ type: "string" }, { type: "boolean" }, { enum: ["a"] }, choices, { type: "object" }]) {
       expect(parseText(fieldOf(schema), "  ")).toEqual({ ok: true, value: undefined });
-      expect(parseText(fieldOf(schema, true), "  ")).toEqual({ ok: false, problem: "An answer is required." });
+      expect(parseText(fieldOf(schema, true), "  ")).toEqual({ ok: false, problem: "This is required." });
     }
   });
 });
@@ -267,9 +267,9 @@ describe("a value from a program", () => {
       required: ["name", "size", "toString"],
     });
     expect(validateForm(fields, { age: -1 })).toEqual({
-      name: "An answer is required.",
+      name: "This is required.",
       age: "It must be at least 0.",
-      toString: "An answer is required.",
+      toString: "This is required.",
     });
     expect(validateForm(fields, { name: "", toString: "", more: 1 })).toEqual({});
   });

@@ -5,7 +5,6 @@ import {
   type LargeResult,
   LargeValue,
   matchesGlob,
-  missingArguments,
   nearestNames,
   parseJson,
   type SourcedTool,
@@ -13,6 +12,7 @@ import {
   type ToolCallResult,
   TrunklineError,
 } from "@trunkline/core";
+import { missingArguments } from "@trunkline/core/schema";
 import { isDeeperThan, MAX_MESSAGE_DEPTH } from "@trunkline/protocol";
 import {
   type ContentBlock,

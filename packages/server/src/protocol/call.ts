@@ -2,7 +2,8 @@
 // Its questions wait in a table; the code that serves the call (the repeated request, or the task's methods) provides
 // the answers.
 import type { Channel, QuestionContext } from "@trunkline/client";
-import { isRecord, missingArguments, type ToolProgress, TrunklineError } from "@trunkline/core";
+import { isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
+import { missingArguments } from "@trunkline/core/schema";
 import {
   isQuestionMethod,
   QUESTION_CAPABILITIES,

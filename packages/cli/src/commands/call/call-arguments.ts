@@ -1,4 +1,5 @@
-import { isRecord, messageOf, missingArguments, nearestNames, signatureOf, TrunklineError } from "@trunkline/core";
+import { isRecord, messageOf, nearestNames, signatureOf, TrunklineError } from "@trunkline/core";
+import { missingArguments } from "@trunkline/core/schema";
 
 interface WrittenArguments {
   pairs: readonly string[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { missingArguments } from "../src/missing-arguments.js";
+import { missingArguments } from "../../src/schema/missing-arguments.js";
 
 describe("missingArguments", () => {
   const schema = {

@@ -1,5 +1,5 @@
 // Arguments that a call lacks. Everything else about them is for the server to judge.
-import { isRecord } from "./json.js";
+import { isRecord } from "../json.js";
 
 type Schema = Readonly<Record<string, unknown>>;
 
