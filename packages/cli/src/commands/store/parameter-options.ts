@@ -1,19 +1,10 @@
 // Builds a command's arguments and options from an operation's parameters: names, values, bounds, choices and help come
 // from the table. The given values are returned under the names of the store's methods.
-import { type Parameter, type ParameterSet, TrunklineError } from "@trunkline/core";
+import { type Parameter, type ParameterSet, schemaOf, TrunklineError } from "@trunkline/core";
+import { type ArgumentField, readArgumentFields } from "@trunkline/core/schema";
 import { camelCase } from "@trunkline/store/contract";
 import { type Command, Option } from "commander";
 import { repeatable, wholeNumberOption } from "../flags.js";
-
-interface Schema {
-  readonly type?: string;
-  readonly enum?: readonly string[];
-  readonly anyOf?: readonly Schema[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly default?: unknown;
-  readonly description?: string;
-}
 
 /** Given parameters, and arguments that are not parameters. */
 interface GivenParams {
@@ -25,18 +16,19 @@ interface GivenParams {
 export function addParameters(command: Command, params: ParameterSet): () => GivenParams {
   const readers: [name: string, read: () => unknown][] = [];
   let position = 0;
-  for (const [name, parameter] of Object.entries(params)) {
+  for (const field of readArgumentFields(schemaOf(params)) ?? []) {
+    const { name } = field;
+    const parameter = params[name] as Parameter;
     const { cli = {} } = parameter;
     if (cli === false) continue;
-    const schema = parameter.schema as Schema;
-    const help = cli.about ?? helpOf(schema.description ?? "");
+    const help = cli.about ?? helpOf(field.description ?? "");
     if (cli.argument !== undefined) {
       command.argument(cli.argument, help);
       const at = position++;
-      readers.push([name, () => argumentValue(command.processedArgs[at], schema)]);
+      readers.push([name, () => argumentValue(command.processedArgs[at], field)]);
       continue;
     }
-    const option = optionOf(name, parameter, help);
+    const option = optionFor(field, parameter, help);
     if (parameter.required || cli.required === true) option.makeOptionMandatory();
     command.addOption(option);
     readers.push([name, () => command.getOptionValue(option.attributeName())]);
@@ -50,38 +42,37 @@ export function addParameters(command: Command, params: ParameterSet): () => Giv
 }
 
 /** Joins the words of a text argument. */
-function argumentValue(value: unknown, schema: Schema): unknown {
-  return Array.isArray(value) && schema.type === "string" ? value.join(" ") : value;
+function argumentValue(value: unknown, { kind }: ArgumentField): unknown {
+  return Array.isArray(value) && (kind === "text" || kind === "choice") ? value.join(" ") : value;
 }
 
-function optionOf(name: string, { schema: declared, cli }: Parameter, help: string): Option {
-  const schema = declared as Schema;
+function optionFor(field: ArgumentField, { schema, cli }: Parameter, help: string): Option {
   const { flags: given, value } = cli === undefined || cli === false ? {} : cli;
-  const dashed = name.replaceAll("_", "-");
-  const { type } = schema;
-  if (type === "boolean")
-    return new Option(given ?? (schema.default === true ? `--no-${dashed}` : `--${dashed}`), help);
-  const isNumber = type === "integer" || type === "number";
-  const flags = `${given ?? `--${dashed}`} <${value ?? (isNumber ? "number" : name.split("_").at(-1))}>`;
-  const about = schema.default === undefined ? help : `${help} (default: ${String(schema.default)})`;
-  if (schema.enum !== undefined) return new Option(flags, about).choices(schema.enum);
-  if (type === "integer") {
-    const { minimum, maximum } = schema;
-    return wholeNumberOption(flags, about, {
-      ...(minimum === undefined ? {} : { from: minimum }),
-      ...(maximum === undefined ? {} : { to: maximum }),
-    });
+  const dashed = field.name.replaceAll("_", "-");
+  if (field.kind === "boolean")
+    return new Option(given ?? (field.default === true ? `--no-${dashed}` : `--${dashed}`), help);
+  const flags = `${given ?? `--${dashed}`} <${value ?? (field.kind === "number" ? "number" : field.name.split("_").at(-1))}>`;
+  const about = field.default === undefined ? help : `${help} (default: ${String(field.default)})`;
+  if (field.kind === "choice") return new Option(flags, about).choices(field.options.map(({ title }) => title));
+  if (field.kind === "number") {
+    const { integer, minimum, maximum } = field;
+    return integer
+      ? wholeNumberOption(flags, about, { from: minimum, to: maximum })
+      : numberOption(flags, about, field);
   }
-  if (type === "number") return numberOption(flags, about, schema);
   return isList(schema) ? repeatable(flags, about) : new Option(flags, about);
 }
 
 /** Whether several values can be given. */
-function isList({ type, anyOf = [] }: Schema): boolean {
-  return type === "array" || anyOf.some((each) => each.type === "array");
+function isList({ type, anyOf }: Parameter["schema"]): boolean {
+  return type === "array" || (Array.isArray(anyOf) && anyOf.some(isList));
 }
 
-function numberOption(flags: string, help: string, { minimum = -Infinity, maximum = Infinity }: Schema): Option {
+function numberOption(
+  flags: string,
+  help: string,
+  { minimum = -Infinity, maximum = Infinity }: { readonly minimum?: number; readonly maximum?: number },
+): Option {
   const option = new Option(flags, help);
   return option.argParser((text: string) => {
     const value = text.trim() === "" ? Number.NaN : Number(text);
