@@ -79,8 +79,6 @@ export interface HttpEndpointOptions {
   readonly refuse?: (() => Promise<void>) | undefined;
   /** How long running calls may continue after `close`. Default 5 s. */
   readonly graceMs?: number | undefined;
-  /** Default 4 MiB, as in the SDK. */
-  readonly maxBodyBytes?: number | undefined;
   /** How often streams get a keep-alive and idle sessions are checked. Default 15 s. */
   readonly keepAliveMs?: number | undefined;
   readonly sessions?: Partial<SessionLimits> | undefined;
@@ -108,7 +106,9 @@ const PATH = "/mcp";
 const MAX_PASSED_OVER_BYTES = 64 * 1024 * 1024;
 const MAX_PASSED_OVER_MS = 5_000;
 const ALLOWED_METHODS = { allow: "GET, POST, DELETE" };
-const DEFAULTS = { graceMs: 5_000, maxBodyBytes: 4 * 1024 * 1024, keepAliveMs: 15_000 };
+const DEFAULTS = { graceMs: 5_000, keepAliveMs: 15_000 };
+/** As in the SDK. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const SESSION_LIMITS: SessionLimits = {
   max: 1_000,
   idleMs: 30 * 60_000,
@@ -157,8 +157,7 @@ class Endpoint {
   readonly #sessions: LegacySessions;
   readonly #modern: ModernPosts;
   readonly #server: Server;
-  readonly #maxBodyBytes: number;
-  readonly #bodies: BodyBudget;
+  readonly #bodies = new BodyBudget(MAX_BODIES_BYTES);
   readonly #load: PrincipalLoad;
   readonly #forgetPrincipals: (() => void) | undefined;
   readonly #graceMs: number;
@@ -175,8 +174,6 @@ class Endpoint {
     const { service, logger, allowedHosts = [] } = options;
     const principals = principalsOf(options);
     this.#logger = logger;
-    this.#maxBodyBytes = options.maxBodyBytes ?? DEFAULTS.maxBodyBytes;
-    this.#bodies = new BodyBudget(Math.max(MAX_BODIES_BYTES, this.#maxBodyBytes));
     this.#graceMs = options.graceMs ?? DEFAULTS.graceMs;
     const { limits: protocolLimits, gateway } = options;
     this.#protocol = new Protocol({ service, logger, endpoint: "http", limits: protocolLimits, gateway });
@@ -341,7 +338,7 @@ class Endpoint {
     try {
       const unfit = checkPostHeaders(request);
       if (unfit !== undefined) return this.#turnAway(request, response, unfit);
-      const text = await readBody(request, { maxBytes: this.#maxBodyBytes, principal, budget: this.#bodies });
+      const text = await readBody(request, { maxBytes: MAX_BODY_BYTES, principal, budget: this.#bodies });
       if (typeof text !== "string") return this.#turnAway(request, response, text);
       const value = parseJson(text);
       if (value === undefined) return refuse(response, NOT_JSON);

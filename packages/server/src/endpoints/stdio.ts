@@ -4,7 +4,6 @@ import { atMost, type Logger, systemCodeOf } from "@trunkline/core";
 import { MODERN_REVISION } from "@trunkline/protocol";
 import type { McpService } from "../interfaces/mcp-service.js";
 import { Protocol } from "../protocol/endpoint-protocol.js";
-import type { ProtocolLimits } from "../protocol/limits.js";
 import { StdioConversation } from "./stdio-conversation.js";
 import { LineReader, LineWriter } from "./stdio-lines.js";
 
@@ -14,17 +13,12 @@ export interface StdioEndpointOptions {
   /** Aborting it closes the connection, after a grace period for running calls. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Aborting it hands the client over to another process that serves it: running calls are finished, for up to
-   * `handoverMs`, and notification streams are left open for the other process.
+   * Aborting it hands the client over to another process that serves it: running calls are finished, for up to a minute,
+   * and notification streams are left open for the other process.
    */
   readonly handover?: AbortSignal | undefined;
-  /** Default 60 s. */
-  readonly handoverMs?: number | undefined;
   /** How long running calls may continue when the client closes its end or the signal is aborted. Default 5 s. */
   readonly graceMs?: number | undefined;
-  readonly limits?: Partial<ProtocolLimits> | undefined;
-  /** The longest accepted message. Default 10 MiB, as in the SDK. */
-  readonly maxLineBytes?: number | undefined;
   /** Default: stdin of this process. */
   readonly input?: Readable | undefined;
   /** Default: stdout of this process. */
@@ -32,8 +26,9 @@ export interface StdioEndpointOptions {
 }
 
 const DEFAULT_GRACE_MS = 5_000;
-const DEFAULT_HANDOVER_MS = 60_000;
-const DEFAULT_MAX_LINE_BYTES = 10 * 1024 * 1024;
+const HANDOVER_MS = 60_000;
+/** The longest accepted message: as in the SDK. */
+const MAX_LINE_BYTES = 10 * 1024 * 1024;
 const WRITER_LIMITS = { droppableBytes: 4 * 1024 * 1024, maxBytes: 256 * 1024 * 1024 };
 
 /**
@@ -41,9 +36,15 @@ const WRITER_LIMITS = { droppableBytes: 4 * 1024 * 1024, maxBytes: 256 * 1024 * 
  * aborted.
  */
 export async function serveOnStdio(options: StdioEndpointOptions): Promise<void> {
-  const { service, logger, signal, input = process.stdin, output = process.stdout } = options;
-  const { graceMs = DEFAULT_GRACE_MS, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = options;
-  const protocol = new Protocol({ service, logger, endpoint: "stdio", limits: options.limits });
+  const {
+    service,
+    logger,
+    signal,
+    input = process.stdin,
+    output = process.stdout,
+    graceMs = DEFAULT_GRACE_MS,
+  } = options;
+  const protocol = new Protocol({ service, logger, endpoint: "stdio" });
 
   let isGone = false;
   let stop: () => void = () => {};
@@ -60,8 +61,8 @@ export async function serveOnStdio(options: StdioEndpointOptions): Promise<void>
   });
   const conversation = new StdioConversation(protocol, writer);
   const reader = new LineReader(
-    { onLine: (line) => conversation.line(line), onTooLong: () => conversation.tooLong(maxLineBytes) },
-    { maxBytes: maxLineBytes },
+    { onLine: (line) => conversation.line(line), onTooLong: () => conversation.tooLong(MAX_LINE_BYTES) },
+    { maxBytes: MAX_LINE_BYTES },
   );
   const onData = (chunk: Buffer | string) => {
     reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
@@ -81,7 +82,7 @@ export async function serveOnStdio(options: StdioEndpointOptions): Promise<void>
   input.on("data", onData).on("end", onEnd).on("close", stop).on("error", onError);
   const { handover } = options;
   // Answers and cancellations still arrive while running calls finish.
-  const onHandover = () => void atMost(options.handoverMs ?? DEFAULT_HANDOVER_MS, conversation.drained()).then(stop);
+  const onHandover = () => void atMost(HANDOVER_MS, conversation.drained()).then(stop);
   if (signal?.aborted || input.readableEnded || input.destroyed) stop();
   else {
     signal?.addEventListener("abort", stop, { once: true });
