@@ -6,15 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Redactor, silentLogger, TrunklineError } from "@trunkline/core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ConsoleAccess, type ConsoleHandlers, ConsoleServer } from "../../packages/console/src/index.js";
 import { userIn } from "../../packages/console/src/server/peer-user.js";
 
 const page = mkdtempSync(join(tmpdir(), "console-page-"));
 const redactor = new Redactor().add("hunter2-secret");
 let server: ConsoleServer;
-let now = 0;
-const access = new ConsoleAccess({ now: () => now });
+const access = new ConsoleAccess();
 
 const handlers = {
   overview: async () => ({ version: "hunter2-secret" }),
@@ -41,6 +40,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  vi.useRealTimers();
   await server.close();
   rmSync(page, { recursive: true });
 });
@@ -139,7 +139,7 @@ describe("a link", () => {
 
   it("works for two minutes", async () => {
     const code = new URL(server.createLink()).hash.slice("#code=".length);
-    now += 2 * 60_000;
+    vi.setSystemTime(Date.now() + 2 * 60_000);
     expect((await send("/api/session", { body: JSON.stringify({ code }) })).status).toBe(401);
   });
 
@@ -173,7 +173,7 @@ describe("a token", () => {
     const token = await newToken();
     const headers = { authorization: `Bearer ${token}` };
     expect((await send("/api/overview", { headers })).status).toBe(200);
-    now += 12 * 60 * 60_000;
+    vi.setSystemTime(Date.now() + 12 * 60 * 60_000);
     expect((await send("/api/overview", { headers })).status).toBe(401);
   });
 

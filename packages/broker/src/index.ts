@@ -13,7 +13,6 @@ export {
 } from "./server/broker-server.js";
 export type { ClientLink } from "./server/client-link.js";
 export type { PersonLink } from "./server/person-connection.js";
-export { isNewer } from "./server/versions.js";
 export { trimLog } from "./wire/broker-log.js";
 export { type BrokerPlace, BrokerSilentError, BrokerUnavailableError, brokerPlace } from "./wire/broker-place.js";
 export type { ClientHello, PersonHello } from "./wire/hello.js";

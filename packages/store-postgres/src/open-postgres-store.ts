@@ -23,8 +23,6 @@ interface OpenPostgresStoreOptions extends GuardedPaths {
   readonly folder?: string | undefined;
   readonly logger?: Logger | undefined;
   readonly readOnly?: boolean | undefined;
-  /** Creates the schema in a database without a store. Default: false. */
-  readonly create?: boolean | undefined;
   /** Migrates an older schema; without it, opening one is an error. Earlier versions cannot use it afterwards. */
   readonly migrate?: boolean | undefined;
   /** The id the store must have. */
@@ -93,12 +91,12 @@ async function prepareSchema(database: Database, options: OpenPostgresStoreOptio
   const { place } = database.driver;
   requireReadable(version, database.driver);
   if (version === SCHEMA_VERSION) return;
-  if (version === undefined && !options.create) {
+  if (version === undefined) {
     throw new TrunklineError("NOT_FOUND", `The database at ${place} has no store.`, {
       hint: "Create one with `trunkline store init postgres://…`.",
     });
   }
-  if (version !== undefined && (options.readOnly || !options.migrate)) {
+  if (options.readOnly || !options.migrate) {
     const address = options.url === undefined ? "postgres://…" : withoutPassword(options.url);
     throw new TrunklineError(
       "IO",

@@ -59,14 +59,12 @@ export interface CommandContext {
    * visible. `meaning` gives it a colour.
    */
   note(line: string, meaning?: Meaning): void;
-  /** Prints a line with colours for the user to stderr. Its text must already be printable. */
-  notePainted(line: string): void;
   /**
    * {@link note} without redaction: for what the user approves. A secret that repeats a word of a command must not hide
    * it.
    */
   noteInFull(line: string): void;
-  /** {@link notePainted} without redaction. */
+  /** {@link noteInFull} with colours. The text must already be printable. */
   notePaintedInFull(line: string): void;
 }
 
@@ -113,7 +111,6 @@ export function createContext(io: ProgramIo): CommandContext {
       const colour = meaning === undefined ? undefined : paletteFor(io.stderr, env, colourMode)[meaning];
       notePaintedInFull(colour === undefined ? shown : colour(shown));
     },
-    notePainted: (line) => notePaintedInFull(redactor.text(line)),
     noteInFull: (line) => notePaintedInFull(printableLines(line)),
     notePaintedInFull,
   };

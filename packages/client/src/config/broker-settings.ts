@@ -2,7 +2,7 @@
 import { nearestNames } from "@trunkline/core";
 import { type ConfigNode, kindOf, memberOf } from "./tree.js";
 
-export interface BrokerSettings {
+interface BrokerSettings {
   /** How long the broker stays after its last client, in milliseconds. */
   readonly idleMs?: number;
 }

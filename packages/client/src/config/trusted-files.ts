@@ -72,11 +72,9 @@ function isWorkspace(value: unknown): value is Content["workspaces"][string] {
  */
 export class TrustStore {
   readonly path: string;
-  readonly #now: () => Date;
 
-  constructor(home: string, options: { now?: () => Date } = {}) {
+  constructor(home: string) {
     this.path = join(home, "trust.json");
-    this.#now = options.now ?? (() => new Date());
   }
 
   /** Whether the file was approved and would still run the same things. What was approved as disabled must still be. */
@@ -112,7 +110,7 @@ export class TrustStore {
   async confirm(...subjects: readonly TrustSubject[]): Promise<void> {
     if (subjects.length === 0) return;
     const content = await this.#read();
-    const confirmedAt = this.#now().toISOString();
+    const confirmedAt = new Date().toISOString();
     for (const { path, fingerprint, disabledServers = [] } of subjects) {
       const key = await keyOf(path);
       content.files[key] = { fingerprint, confirmedAt, disabled: [...disabledServers] };
@@ -178,7 +176,7 @@ export class TrustStore {
   /** Approves a workspace for the user's own servers, and the model endpoint that its `.env` sets, if any. */
   async confirmWorkspace(folder: string, { endpoint }: { endpoint?: string | undefined } = {}): Promise<void> {
     const content = await this.#read();
-    const confirmedAt = this.#now().toISOString();
+    const confirmedAt = new Date().toISOString();
     content.workspaces[await resolvedPath(folder)] = { confirmedAt, ...(endpoint === undefined ? {} : { endpoint }) };
     await this.#write(content);
   }

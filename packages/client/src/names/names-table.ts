@@ -244,11 +244,6 @@ export class ToolNames<T extends ToolKey = ToolKey> {
   }
 }
 
-/** Finds the tool that a name refers to, like {@link ToolNames.resolve}, without an existing table. */
-export function resolveToolName<T extends ToolKey>(name: string, tools: readonly T[]): T {
-  return new ToolNames(tools).resolve(name);
-}
-
 interface NameEntry {
   readonly plain: string;
   name: string;

@@ -1,5 +1,4 @@
 // What is pinned for the servers of a configuration, read from the files: connects nothing.
-import { systemClock } from "@trunkline/core";
 import type { ServerDefinition } from "../config/loaded-config.js";
 import { pinFolder, pinOwner, pinPath, readPins, updatePins } from "./pin-file.js";
 import { approveHeld, type HeldDefinition, type Pin, type PinChange, type PinState } from "./pin-state.js";
@@ -52,7 +51,7 @@ export async function approvePins(
     const owner = pinOwner(definition);
     const path = pinPath(pinFolder(home), owner);
     await updatePins({ path, owner }, async (current) => {
-      const next = approveHeld(current, own, systemClock);
+      const next = approveHeld(current, own);
       return next === current ? undefined : next;
     });
   }

@@ -1,7 +1,6 @@
 // The pins of one server, and the comparison of a new list with them. Pure apart from pauses: reading and writing the
 // file is elsewhere.
 import { setImmediate as pause } from "node:timers/promises";
-import type { Clock } from "@trunkline/core";
 import { classifyChange, type HoldReason, type PinMode } from "./classify-change.js";
 import type { Neighbours } from "./neighbours.js";
 import { canonicalText, type Definition, definitionHash, type PinKind } from "./pinned-definition.js";
@@ -79,7 +78,6 @@ interface ListVerdict {
 interface ListContext {
   readonly mode: PinMode;
   readonly neighbours?: Neighbours | undefined;
-  readonly clock: Clock;
 }
 
 /** Definitions larger than this are pinned by hash only. */
@@ -101,7 +99,7 @@ export async function compareList(
   context: ListContext,
 ): Promise<ListVerdict> {
   const isFirstList = before.lists[kind] === undefined;
-  const at = new Date(context.clock.now()).toISOString();
+  const at = new Date().toISOString();
   const pins = new Map(before.pins[kind]);
   const offered: Definition[] = [];
   const held: HeldItem[] = [];
@@ -180,9 +178,8 @@ export async function compareList(
 export function approveHeld(
   before: PinState,
   chosen: readonly { readonly kind: PinKind; readonly name: string; readonly hash: string }[],
-  clock: Clock,
 ): PinState {
-  const at = new Date(clock.now()).toISOString();
+  const at = new Date().toISOString();
   const pins = {
     tools: new Map(before.pins.tools),
     prompts: new Map(before.pins.prompts),

@@ -1,5 +1,5 @@
 // The pins of one server in a hub: compares every list it sends, keeps what was accepted, and knows what is held.
-import { type Clock, contentIdOf, type Logger, messageOf, systemClock, TrunklineError } from "@trunkline/core";
+import { contentIdOf, type Logger, messageOf, TrunklineError } from "@trunkline/core";
 import type { ServerDefinition } from "../config/loaded-config.js";
 import { type KnownTool, Neighbours } from "./neighbours.js";
 import { pinFolder, pinOwner, pinPath, type ReadPins, readPins, updatePins } from "./pin-file.js";
@@ -15,7 +15,6 @@ interface ServerPinsOptions {
   /** Whether a surface offers tools under their own names. */
   readonly plainNames?: boolean | undefined;
   readonly onNews?: ((news: readonly PinChange[]) => void) | undefined;
-  readonly clock?: Clock | undefined;
 }
 
 /** A held tool or prompt, with its server. */
@@ -60,13 +59,13 @@ export class ServerPins {
       this.#held.delete(kind);
       return items;
     }
-    const { clock = systemClock, plainNames = false } = this.#options;
+    const { plainNames = false } = this.#options;
     // Only a new tool of a known server is compared with the tools of others.
     const isKnown = kind === "tools" && before.lists.tools !== undefined;
     const hasNew = isKnown && items.some(({ name }) => !before.pins.tools.has(String(name)));
     const others = hasNew ? await this.#others() : [];
     const neighbours = new Neighbours(this.#definition.name, () => others, { plainNames });
-    const compare = (state: PinState) => compareList(state, list, { mode, neighbours, clock });
+    const compare = (state: PinState) => compareList(state, list, { mode, neighbours });
     let verdict = await compare(before);
     if (verdict.isChanged) {
       await this.#update(async (current) => {
@@ -91,8 +90,7 @@ export class ServerPins {
   async approve(kind: PinKind, names: readonly string[]): Promise<void> {
     const chosen = this.held(kind).filter(({ name }) => names.includes(name));
     await this.#update(async (current) => {
-      const { clock = systemClock } = this.#options;
-      const next = approveHeld(current, chosen, clock);
+      const next = approveHeld(current, chosen);
       return next === current ? undefined : next;
     });
   }

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { TrustStore } from "../../src/config/trusted-files.js";
 
 let base: string;
@@ -24,7 +24,10 @@ beforeEach(() => {
   file = join(base, "mcp.json");
   writeFileSync(file, "{}");
 });
-afterEach(() => rmSync(base, { recursive: true, force: true }));
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(base, { recursive: true, force: true });
+});
 
 describe("the list of approved files", () => {
   it("trusts nothing by default, and creates no file when queried", async () => {
@@ -46,7 +49,8 @@ describe("the list of approved files", () => {
   });
 
   it("lists what was approved and when, and can revoke it", async () => {
-    const store = new TrustStore(home, { now: () => new Date("2026-07-28T10:00:00Z") });
+    const store = new TrustStore(home);
+    vi.setSystemTime("2026-07-28T10:00:00Z");
     await store.confirm(
       { path: join(base, "z.json"), fingerprint: "2" },
       { path: join(base, "a.json"), fingerprint: "1" },
@@ -99,7 +103,8 @@ describe("the list of approved files", () => {
 
   it("lists approved workspaces by their real path, and can revoke them", async () => {
     const confirmedAt = "2026-07-28T12:00:00.000Z";
-    const store = new TrustStore(home, { now: () => new Date(confirmedAt) });
+    const store = new TrustStore(home);
+    vi.setSystemTime(confirmedAt);
     expect(await store.isWorkspaceTrusted(base)).toBe(false);
     await store.confirmWorkspace(base, { endpoint: "https://models.example" });
     expect(await store.isWorkspaceTrusted(base)).toBe(true);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import { NAME_STYLES, type ToolKey } from "../../src/names/name-styles.js";
-import { resolveToolName, ToolNames } from "../../src/names/names-table.js";
+import { ToolNames } from "../../src/names/names-table.js";
 
 function key(server: string, tool: string): ToolKey {
   return { server, tool };
@@ -217,7 +217,7 @@ describe("a name given by a user", () => {
   ])("is understood in any style: %s", (name) => {
     expect(table.resolve(name)).toBe(CATALOGUE[3]);
     expect(table.match(name)).toEqual([CATALOGUE[3]]);
-    expect(resolveToolName(name, CATALOGUE)).toBe(CATALOGUE[3]);
+    expect(new ToolNames(CATALOGUE).resolve(name)).toBe(CATALOGUE[3]);
   });
 
   it.each([

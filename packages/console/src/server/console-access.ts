@@ -15,7 +15,6 @@ interface ConsoleAccessOptions {
   readonly tokens?: readonly SavedToken[] | undefined;
   /** Called when the tokens have changed. */
   readonly onTokens?: ((tokens: readonly SavedToken[]) => void) | undefined;
-  readonly now?: (() => number) | undefined;
 }
 
 /** A link is opened at once, or not at all. */
@@ -34,13 +33,13 @@ export class ConsoleAccess {
 
   constructor(options: ConsoleAccessOptions = {}) {
     this.#options = options;
-    for (const token of options.tokens ?? []) if (token.expiresMs > this.#now()) this.#tokens.set(token.id, token);
+    for (const token of options.tokens ?? []) if (token.expiresMs > Date.now()) this.#tokens.set(token.id, token);
   }
 
   /** Creates a code that one page can exchange for a token, once. */
   createCode(): string {
     const code = randomBytes(32).toString("base64url");
-    this.#codes.set(hashOf(code), this.#now() + CODE_LIFE_MS);
+    this.#codes.set(hashOf(code), Date.now() + CODE_LIFE_MS);
     dropOldest(this.#codes, MAX_CODES);
     return code;
   }
@@ -50,9 +49,9 @@ export class ConsoleAccess {
     const hash = hashOf(code);
     const expiresMs = this.#codes.get(hash);
     this.#codes.delete(hash);
-    if (expiresMs === undefined || expiresMs <= this.#now()) return undefined;
+    if (expiresMs === undefined || expiresMs <= Date.now()) return undefined;
     const [id, secret] = [randomBytes(8).toString("hex"), randomBytes(32).toString("base64url")];
-    this.#tokens.set(id, { id, hash: hashOf(secret), expiresMs: this.#now() + TOKEN_LIFE_MS });
+    this.#tokens.set(id, { id, hash: hashOf(secret), expiresMs: Date.now() + TOKEN_LIFE_MS });
     dropOldest(this.#tokens, MAX_TOKENS);
     this.#options.onTokens?.([...this.#tokens.values()]);
     return `${id}.${secret}`;
@@ -78,11 +77,7 @@ export class ConsoleAccess {
 
   #valid(id: string): SavedToken | undefined {
     const known = this.#tokens.get(id);
-    return known !== undefined && known.expiresMs > this.#now() ? known : undefined;
-  }
-
-  #now(): number {
-    return (this.#options.now ?? Date.now)();
+    return known !== undefined && known.expiresMs > Date.now() ? known : undefined;
   }
 }
 

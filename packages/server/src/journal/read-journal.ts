@@ -62,14 +62,9 @@ interface FollowOptions {
 }
 
 /**
- * Yields each call recorded after the position until the signal is aborted. Waits for the folder if it does not exist
- * yet.
+ * Yields the calls recorded after the position, with their ids, until the signal is aborted: everything that arrived
+ * since the last look at once, five times a second at most. Waits for the folder if it does not exist yet.
  */
-export async function* followJournal(options: FollowOptions): AsyncGenerator<CallRecord> {
-  for await (const entries of followEntries(options)) for (const { call } of entries) yield call;
-}
-
-/** The same with ids, and with everything that arrived since the last look at once: five times a second at most. */
 export async function* followEntries({ folder, position, signal }: FollowOptions): AsyncGenerator<JournalEntry[]> {
   while (!signal.aborted) {
     const segments = await listSegments(folder);

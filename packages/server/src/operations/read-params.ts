@@ -21,7 +21,7 @@ interface ReaderSource {
   readonly prepare?: ((params: Params) => Params) | undefined;
 }
 
-export interface ParamsReader {
+interface ParamsReader {
   /** Throws `INVALID_ARGUMENT`; `data.parameter` has the location. */
   read(params: Params): Params;
   /** Returns the name of the parameter that is spelled like this. */

@@ -16,7 +16,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FileJournal } from "../../src/journal/file-journal.js";
 import { CallLog, type CallRecord } from "../../src/journal/journal.js";
-import { followJournal, readJournal } from "../../src/journal/read-journal.js";
+import { followEntries, readJournal } from "../../src/journal/read-journal.js";
 
 let base: string;
 let folder: string;
@@ -295,9 +295,9 @@ describe("the journal", () => {
     const stop = new AbortController();
     const seen: string[] = [];
     const following = (async () => {
-      for await (const { operation } of followJournal({ folder, position, signal: stop.signal })) {
-        seen.push(operation);
-        if (operation === "op9") stop.abort();
+      for await (const entries of followEntries({ folder, position, signal: stop.signal })) {
+        seen.push(...operations(entries.map((entry) => entry.call)));
+        if (seen.includes("op9")) stop.abort();
       }
     })();
     for (let i = 0; i < 10; i++) {
@@ -312,11 +312,11 @@ describe("the journal", () => {
   it("can be followed before its folder exists", async () => {
     const stop = new AbortController();
     const { position } = await readJournal({ folder, limit: 10 });
-    const first = followJournal({ folder, position, signal: stop.signal }).next();
+    const first = followEntries({ folder, position, signal: stop.signal }).next();
     const journal = new FileJournal({ folder });
     journal.record(call("first"));
     await journal.close();
-    expect((await first).value).toMatchObject({ operation: "first" });
+    expect((await first).value).toMatchObject([{ call: { operation: "first" } }]);
     stop.abort();
   });
 });

@@ -8,7 +8,6 @@ interface PasswordPlaces {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The user's home folder. */
   readonly home: string;
-  readonly platform?: string | undefined;
 }
 
 interface FoundPassword {
@@ -29,10 +28,10 @@ interface FoundPassword {
 export async function findPassword(url: string, places: PasswordPlaces): Promise<FoundPassword> {
   const { host, port, database, user, password } = parseAddress(url);
   if (password !== undefined) return { password };
-  const { env, platform = process.platform } = places;
+  const { env } = places;
   if (env.PGPASSWORD) return { password: env.PGPASSWORD };
   const file = env.PGPASSFILE || defaultFile(places);
-  const text = await readOwn(file, platform);
+  const text = await readOwn(file);
   if (text === undefined) return { password: undefined, ignoredFile: file };
   // Sockets are looked up as localhost.
   const names = host.startsWith("/") ? [host, "localhost"] : [host];
@@ -48,17 +47,17 @@ export async function findPassword(url: string, places: PasswordPlaces): Promise
   return { password: undefined };
 }
 
-function defaultFile({ env, home, platform = process.platform }: PasswordPlaces): string {
-  if (platform === "win32") return join(env.APPDATA ?? home, "postgresql", "pgpass.conf");
+function defaultFile({ env, home }: PasswordPlaces): string {
+  if (process.platform === "win32") return join(env.APPDATA ?? home, "postgresql", "pgpass.conf");
   return join(home, ".pgpass");
 }
 
 /** Returns the text of a file that only its owner can read; empty if there is none, undefined if others can read it. */
-async function readOwn(file: string, platform: string): Promise<string | undefined> {
+async function readOwn(file: string): Promise<string | undefined> {
   try {
     const stats = await stat(file);
     if (!stats.isFile()) return "";
-    if (platform !== "win32" && (stats.mode & 0o077) !== 0) return undefined;
+    if (process.platform !== "win32" && (stats.mode & 0o077) !== 0) return undefined;
     return await readFile(file, "utf8");
   } catch (error) {
     if (isAbsent(error)) return "";

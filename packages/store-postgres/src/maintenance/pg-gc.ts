@@ -19,9 +19,10 @@ const STEPS: readonly Step[] = [expire, emptyTrash, removeContents, removeUpload
 
 export async function gc(
   database: Database,
-  options: { signal?: AbortSignal | undefined; now?: number; onStep?: (steps: number) => void },
+  options: { signal?: AbortSignal | undefined; onStep?: (steps: number) => void },
 ): Promise<GcResult> {
-  const { signal, now = Date.now(), onStep } = options;
+  const { signal, onStep } = options;
+  const now = Date.now();
   const counts = { documents: 0, versions: 0, contents: 0, chunks: 0, freedBytes: 0 };
   let steps = 0;
   for (const step of STEPS) {

@@ -1,5 +1,5 @@
 /** The code graph: what each document says, how documents relate, and how to traverse the graph. */
-export { DEFAULT_MAX_LENGTH, type ExtractInput, extractGraph, extractGraphSync, loadGrammar } from "./extract.js";
+export { DEFAULT_MAX_LENGTH, type ExtractInput, extractGraph } from "./extract.js";
 export { languageOf } from "./language-of.js";
 export { MemoryGraph } from "./memory-graph.js";
 export { toMermaid } from "./mermaid.js";
@@ -28,7 +28,6 @@ export {
   versionKey,
 } from "./model/node-keys.js";
 export { slugOf } from "./prose.js";
-export { releaseParsers } from "./reading/parser.js";
 export { isConfigPath } from "./reading/project-config.js";
 export type { GraphSource } from "./resolve/lookup.js";
 export { type Affected, affectedBy, interfaceHash, providedKeys } from "./resolve/lookup-keys.js";

@@ -17,8 +17,6 @@ import type {
 interface GrepPoolOptions extends GrepThreadData {
   /** Number of threads to keep. Default 2. */
   readonly threads?: number | undefined;
-  /** Maximum number of threads, so one query does not wait for another. Default 8. */
-  readonly maxThreads?: number | undefined;
   /** Total size of the threads' content caches. Default: 256 MB, or an eighth of the memory. */
   readonly cacheBytes?: number | undefined;
   /** After how much idle time a thread ends, with its cache. Default 5 minutes. */
@@ -53,6 +51,8 @@ interface Thread {
   idle: NodeJS.Timeout | undefined;
 }
 
+/** The most threads, so that one query does not wait for another. */
+const MAX_THREADS = 8;
 const CACHE_BYTES = 256 * 2 ** 20;
 const IDLE_MS = 5 * 60_000;
 const NOTHING = { counts: new Int32Array(), collected: [], binary: [] };
@@ -207,7 +207,7 @@ export class GrepPool implements AsyncDisposable {
     }
     const idle = this.#threads.find(({ job }) => job === undefined);
     if (idle !== undefined) return idle;
-    if (this.#threads.length >= (starved ? (this.#options.maxThreads ?? 8) : this.#kept)) return undefined;
+    if (this.#threads.length >= (starved ? MAX_THREADS : this.#kept)) return undefined;
     const numbers = new Set(this.#threads.map(({ number }) => number));
     const free = Array.from({ length: this.#kept }, (_, number) => number).find((number) => !numbers.has(number));
     return this.#start(home === undefined ? free : undefined);

@@ -12,7 +12,7 @@ export {
   type GrepSource,
   grep,
 } from "./grep-query.js";
-export { keepCase, mayMatch, queryText, type TrigramQuery } from "./literals.js";
+export { mayMatch, queryText, type TrigramQuery } from "./literals.js";
 export { compilePattern, type PatternOptions } from "./pattern.js";
 export { Scanner } from "./scan.js";
 export { findCandidates, trigramIndexer } from "./trigram-index.js";

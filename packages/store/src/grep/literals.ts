@@ -9,22 +9,16 @@ export type TrigramQuery =
   | { readonly kind: "trigram"; readonly text: string }
   | { readonly kind: "and" | "or"; readonly of: readonly TrigramQuery[] };
 
-/** How an index folds a character before building trigrams. */
-export type Fold = (codePoint: number) => number;
-
 /**
- * Folds what every case-insensitive index folds: ASCII, the long s and the Kelvin sign. Other letters are left alone; a
- * query then lists each of their cases, which is correct for any folding.
+ * Folds a character before it is part of a trigram: ASCII, the long s and the Kelvin sign. Other letters are left alone;
+ * a query lists each of their cases.
  */
-export const foldAscii: Fold = (codePoint) => {
+export function foldAscii(codePoint: number): number {
   if (codePoint >= 0x41 && codePoint <= 0x5a) return codePoint + 32;
   if (codePoint === 0x017f) return 0x73;
   if (codePoint === 0x212a) return 0x6b;
   return codePoint;
-};
-
-/** For a case-sensitive index. */
-export const keepCase: Fold = (codePoint) => codePoint;
+}
 
 /** `undefined` means no condition at all. */
 type Condition = TrigramQuery | undefined;
@@ -48,25 +42,25 @@ const ANYTHING: Info = { canBeEmpty: false, exact: undefined, prefix: NOTHING, s
 const EMPTY_INFO: Info = { canBeEmpty: true, exact: NOTHING, prefix: NOTHING, suffix: NOTHING, match: undefined };
 
 /** Returns the condition that a matching text fulfils; "none" if the pattern has no literal that is long enough. */
-export function trigramQuery(node: Node, fold: Fold = foldAscii): TrigramQuery | "none" {
-  const info = simplify(infoOf(node, fold), true);
+export function trigramQuery(node: Node): TrigramQuery | "none" {
+  const info = simplify(infoOf(node), true);
   return (info.exact === undefined ? info.match : andStrings(info.match, info.exact)) ?? "none";
 }
 
-function infoOf(node: Node, fold: Fold): Info {
+function infoOf(node: Node): Info {
   switch (node.kind) {
     case "empty":
     case "look":
       return EMPTY_INFO;
     case "set":
-      return infoOfSet(node.set, node.bytes === true, fold);
+      return infoOfSet(node.set, node.bytes === true);
     case "concat":
-      return node.parts.reduce<Info>((left, part) => join(left, infoOf(part, fold)), EMPTY_INFO);
+      return node.parts.reduce<Info>((left, part) => join(left, infoOf(part)), EMPTY_INFO);
     case "alternate":
-      return node.branches.map((branch) => infoOf(branch, fold)).reduce(either);
+      return node.branches.map((branch) => infoOf(branch)).reduce(either);
     case "repeat": {
       if (node.max === 0) return EMPTY_INFO;
-      const once = infoOf(node.node, fold);
+      const once = infoOf(node.node);
       const more: Info = { ...ANYTHING, canBeEmpty: true };
       if (node.min === 0) return node.max === 1 ? either(once, EMPTY_INFO) : more;
       let info = once;
@@ -76,9 +70,9 @@ function infoOf(node: Node, fold: Fold): Info {
   }
 }
 
-function infoOfSet(set: CharSet, bytes: boolean, fold: Fold): Info {
+function infoOfSet(set: CharSet, bytes: boolean): Info {
   if (bytes || sizeOf(set) > MAX_CLASS * 3) return ANYTHING;
-  const exact = new Set([...members(set)].map((codePoint) => String.fromCodePoint(fold(codePoint))));
+  const exact = new Set([...members(set)].map((codePoint) => String.fromCodePoint(foldAscii(codePoint))));
   if (exact.size > MAX_CLASS) return ANYTHING;
   return { canBeEmpty: false, exact, prefix: NOTHING, suffix: NOTHING, match: undefined };
 }

@@ -1,14 +1,7 @@
 // A pattern ready for grep: parsed, with everything an index and a byte search can know about it in advance.
 import { TrunklineError } from "@trunkline/core";
 import { type Automaton, buildAutomaton } from "./automaton.js";
-import {
-  type Fold,
-  foldAscii,
-  type RequiredLiteral,
-  requiredLiteral,
-  type TrigramQuery,
-  trigramQuery,
-} from "./literals.js";
+import { type RequiredLiteral, requiredLiteral, type TrigramQuery, trigramQuery } from "./literals.js";
 import { parseLiteral, parsePattern } from "./parse.js";
 import { concat, type Node } from "./syntax.js";
 
@@ -29,7 +22,7 @@ export interface CompiledPattern {
   /** A literal that every matching line must contain. */
   readonly literal: RequiredLiteral | undefined;
   /** Returns what a content must contain to be worth reading; "none" if nothing is known. */
-  trigrams(fold?: Fold): TrigramQuery | "none";
+  trigrams(): TrigramQuery | "none";
 }
 
 const MAX_PATTERN_LENGTH = 100_000;
@@ -55,6 +48,6 @@ export function compilePattern(pattern: string, options: PatternOptions = {}): C
     automaton: buildAutomaton(node),
     literal: requiredLiteral(node),
     // Lines without the trigrams match an inverted pattern.
-    trigrams: (fold = foldAscii) => (options.invert === true ? "none" : trigramQuery(node, fold)),
+    trigrams: () => (options.invert === true ? "none" : trigramQuery(node)),
   };
 }

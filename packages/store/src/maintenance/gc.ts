@@ -27,9 +27,10 @@ interface GcState {
 
 export async function gc(
   env: MoveEnvironment<{ gcStep: typeof gcStep; shrink: typeof shrink }>,
-  { now = Date.now() }: { now?: number },
+  _params: Record<string, never>,
   call: Call,
 ): Promise<GcResult> {
+  const now = Date.now();
   let state: GcState = {
     phase: PHASES[0],
     after: 0,

@@ -1,11 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  extractGraph,
-  extractGraphSync,
-  type GraphLanguage,
-  loadGrammar,
-  releaseParsers,
-} from "../../src/graph/index.js";
+import { extractGraph, type GraphLanguage } from "../../src/graph/index.js";
 import { LANGUAGE_CASES } from "./language-cases.js";
 import { edgeLines, fixtureGraph, symbolLines } from "./support.js";
 
@@ -146,17 +140,6 @@ describe("extraction survives", () => {
     const before = process.memoryUsage().rss;
     for (let round = 0; round < 600; round++) await extractGraph({ path: "/a.ts", text });
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
-  });
-
-  it("releasing its parsers", async () => {
-    await extractGraph({ path: "/a.go", text: "package a\nfunc F() {}\n" });
-    await releaseParsers();
-    const input = { path: "/a.go", text: "package a\nfunc F() {}\n" };
-    expect(() => extractGraphSync(input)).toThrowError(expect.objectContaining({ code: "INTERNAL" }));
-    await loadGrammar("go");
-    expect(extractGraphSync(input)).toEqual(await extractGraph(input));
-    const again = await extractGraph({ path: "/a.go", text: "package a\nfunc F() {}\n" });
-    expect(symbolLines(again)).toEqual(["function F"]);
   });
 });
 

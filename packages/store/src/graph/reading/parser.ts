@@ -123,11 +123,3 @@ export function parseSource<T>(
     tree.delete();
   }
 }
-
-/** Frees all loaded parsers. They are loaded again on demand. */
-export async function releaseParsers(): Promise<void> {
-  const pending = [...grammars.values()];
-  grammars.clear();
-  loaded.clear();
-  for (const result of await Promise.allSettled(pending)) if (result.status === "fulfilled") result.value.delete();
-}
