@@ -28,6 +28,7 @@ export const LAYERS = {
       "@trunkline/core",
       "@trunkline/core/network",
       "@trunkline/core/schema",
+      "@trunkline/core/threads",
       "@trunkline/protocol",
       "@modelcontextprotocol/client",
       "@modelcontextprotocol/client/stdio",
@@ -55,7 +56,14 @@ export const LAYERS = {
   },
   store: {
     message: "store imports core, sqlite and parsers; sqlite only in engine/sqlite.",
-    imports: ["@trunkline/core", "@trunkline/core/network", "@cloudpss/zstd/wasm", "web-tree-sitter", "chokidar"],
+    imports: [
+      "@trunkline/core",
+      "@trunkline/core/network",
+      "@trunkline/core/threads",
+      "@cloudpss/zstd/wasm",
+      "web-tree-sitter",
+      "chokidar",
+    ],
     only: { "engine/sqlite": ["better-sqlite3"] },
     folders: {
       contract: [],
@@ -70,7 +78,13 @@ export const LAYERS = {
   },
   "store-postgres": {
     message: "store-postgres imports core, the store's contract and parts, and pg.",
-    imports: ["@trunkline/core", "@trunkline/store/contract", "@trunkline/store/parts", "pg"],
+    imports: [
+      "@trunkline/core",
+      "@trunkline/core/threads",
+      "@trunkline/store/contract",
+      "@trunkline/store/parts",
+      "pg",
+    ],
     folders: {
       database: [],
       words: [],
@@ -88,7 +102,7 @@ export const LAYERS = {
   },
   embed: {
     message: "embed imports core and onnxruntime-node.",
-    imports: ["@trunkline/core", "onnxruntime-node"],
+    imports: ["@trunkline/core", "@trunkline/core/threads", "onnxruntime-node"],
     folders: { "models.ts": [], inference: [], weights: ["models.ts"], runtime: ["weights"] },
   },
   server: {
@@ -97,6 +111,7 @@ export const LAYERS = {
     imports: [
       "@trunkline/core",
       "@trunkline/core/schema",
+      "@trunkline/core/threads",
       "@trunkline/protocol",
       "@trunkline/client",
       "@trunkline/client/internal",

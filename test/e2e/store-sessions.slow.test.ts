@@ -89,7 +89,7 @@ describe.concurrent("store watch", () => {
     using place = new Place();
     const outcome = await store(place, ["watch", "nowhere"]);
     expect(outcome).toMatchObject({ code: 1, stdout: "" });
-    expect(outcome.stderr).toMatch(/No such file or folder: \S+nowhere/);
+    expect(outcome.stderr).toMatch(/Cannot open \S+nowhere: it does not exist/);
     mkdirSync(join(place.cwd, "here"));
     expect(await store(place, ["watch", "here", "--session", "ses-none"])).toMatchObject({ code: 1, stdout: "" });
   });

@@ -274,7 +274,7 @@ describe.concurrent("invalid usage", () => {
   afterAll(() => place[Symbol.dispose]());
 
   it.each([
-    [["add", "missing.txt"], 1, /No such file or folder: \S+missing\.txt/],
+    [["add", "missing.txt"], 1, /Cannot open \S+missing\.txt: it does not exist/],
     [["add", "/dev/null"], 2, /neither a file nor a folder/],
     [["add", "-"], 2, /needs a name/],
     [["add", "docs", "--name", "x"], 2, /--name is for content from stdin/],

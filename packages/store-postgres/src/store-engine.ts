@@ -1,6 +1,7 @@
 // What all views of an open store share: the database, threads, caches and background work.
 import type { Logger } from "@trunkline/core";
-import type { ClientSessions, Embedding, GuardedPaths, Handlers } from "@trunkline/store/parts";
+import type { Handlers } from "@trunkline/core/threads";
+import type { ClientSessions, Embedding, GuardedPaths } from "@trunkline/store/parts";
 import type { Database } from "./database/sql.js";
 import { resumeSession, startSession, stopSession } from "./documents/pg-sessions.js";
 import { documentQuestions, PostgresWrites } from "./documents/pg-writes.js";

@@ -36,17 +36,6 @@ export {
   type Viewer,
   viewerOf,
 } from "./engine/sqlite/visibility.js";
-export {
-  type Call,
-  type Handlers,
-  makeAbortFlags,
-  type Remotes,
-  RpcClient,
-  type RpcOptions,
-  remotesOf,
-  serveRpc,
-  type Wire,
-} from "./engine/threads/rpc.js";
 export { THREAD_LIMITS } from "./engine/threads/thread.js";
 export {
   ChunkPacker,

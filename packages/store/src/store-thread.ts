@@ -1,11 +1,10 @@
 // The entry point of a store thread, and the table of all handlers by the role of the thread that runs them. To add an
 // operation, add a line here. A handler is loaded on its first call, so threads start quickly.
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { TrunklineError } from "@trunkline/core";
+import { type Call, type Handlers, noMethod, RpcClient, remotesOf, serveRpc } from "@trunkline/core/threads";
 import type { PrepareElsewhere } from "./engine/indexing/background.js";
 import { closeDatabases, openForIndexing, openForReading, openForWriting } from "./engine/threads/open-databases.js";
 import type { Preparers } from "./engine/threads/preparer.js";
-import { type Call, type Handlers, RpcClient, remotesOf, serveRpc, type Wire } from "./engine/threads/rpc.js";
 import type { WorkerStart } from "./engine/threads/thread.js";
 import type { Databases, ReadEnvironment } from "./engine/threads/thread-context.js";
 import { ViewerConnections } from "./engine/threads/viewer-connections.js";
@@ -107,6 +106,7 @@ export interface StoreHandlers {
 type Write = (context: WriteContext, params: never) => unknown;
 
 const MOST_PREPARERS = 2;
+const OWNER = "store";
 
 interface Opened {
   readonly handlers: Handlers;
@@ -127,23 +127,21 @@ function start(parent: MessagePort, data: WorkerStart): void {
     });
     return opening;
   };
-  const handlers = new Proxy({} as Handlers, {
-    get: (_target, method: string) => async (params: never, call: Call) => {
-      const { handlers: table } = await opened();
-      const handler = Object.hasOwn(table, method) ? table[method] : undefined;
-      if (handler === undefined) throw new TrunklineError("INTERNAL", `The store's worker has no method "${method}".`);
-      call.check();
-      return await handler(params, call);
-    },
-    getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true }),
-  });
-  serveRpc(parent as Wire, handlers, data.flags);
-  parent.on("message", (message: unknown) => {
-    if (typeof message !== "object" || message === null) return;
-    if ("connect" in message) {
-      const { connect, flags } = message as { connect: MessagePort; flags: SharedArrayBuffer };
-      serveRpc(connect as Wire, handlers, flags);
-    } else if ("end" in message) void end(parent, data, opening);
+  const find = (method: string) => async (params: never, call: Call) => {
+    const { handlers } = await opened();
+    const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
+    if (handler === undefined) throw noMethod(OWNER, method);
+    call.check();
+    return await handler(params, call);
+  };
+  const control: Handlers = {
+    connect: ({ port, flags }: { port: MessagePort; flags: SharedArrayBuffer }) =>
+      serveRpc(port, find, { owner: OWNER, flags }),
+    end: () => end(parent, data, opening),
+  };
+  serveRpc(parent, (method) => (Object.hasOwn(control, method) ? control[method] : find(method)), {
+    owner: OWNER,
+    flags: data.flags,
   });
 }
 
@@ -196,7 +194,7 @@ async function open(data: WorkerStart): Promise<Opened> {
     }
     case "mover": {
       const databases = openForReading(folder, indexers);
-      const rpc = new RpcClient(data.writer.port as Wire, data.writer.flags);
+      const rpc = new RpcClient(data.writer.port, { owner: OWNER, flags: data.writer.flags });
       const writer = remotesOf<StoreHandlers["writer"]>(rpc.call.bind(rpc));
       return reading({ folder, ...databases, graph: databases.index, writer }, MOVER);
     }

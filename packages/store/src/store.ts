@@ -1,6 +1,7 @@
 // The public store: an asynchronous facade on the main thread. All file and database work happens in workers.
 import { resolve } from "node:path";
 import { type ContentId, type Embedder, type Logger, parseContentId, TrunklineError } from "@trunkline/core";
+import type { RpcOptions } from "@trunkline/core/threads";
 import type {
   AddParams,
   AddResult,
@@ -49,7 +50,6 @@ import type {
 import { requireParams } from "./contract/require-params.js";
 import type { GuardedPaths } from "./engine/files/guard.js";
 import { storedCollection, type Viewer, viewerOf } from "./engine/sqlite/visibility.js";
-import type { RpcOptions } from "./engine/threads/rpc.js";
 import type { ThreadPool } from "./engine/threads/thread-pool.js";
 import type { GrepCallOptions } from "./grep/index.js";
 import { StoreGrep } from "./grep/store-grep.js";

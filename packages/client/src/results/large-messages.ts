@@ -1,18 +1,20 @@
 // Large messages of one server, held by a thread of its own: a message that takes long to read, or too much memory,
 // delays and fails only the calls to this server.
-import { Worker } from "node:worker_threads";
 import {
   type LargeResult,
   LargeValue,
+  messageOf,
   type PathReading,
   type Segment,
   type SerializedValue,
   type Shrunk,
+  systemCodeOf,
   TrunklineError,
 } from "@trunkline/core";
+import { startThread, type Thread } from "@trunkline/core/threads";
 import { refusedAnswer, unreadAnswer } from "@trunkline/protocol";
 import type { Envelope } from "./large-message.js";
-import type { Found, Reference, ThreadAnswers, ThreadMessage, ThreadReply, ThreadRequest } from "./message-thread.js";
+import type { Found, Reference, ThreadAnswers, ThreadRequest } from "./message-thread.js";
 
 /** A message above this size is read on the thread. */
 export const LARGE_MESSAGE_BYTES = 1024 * 1024;
@@ -23,11 +25,6 @@ const IDLE_MS = 30_000;
 /** How much of its messages the thread holds at most. */
 const MOST_HELD_BYTES = 512 * 1024 * 1024;
 
-interface Waiting {
-  resolve(answer: unknown): void;
-  reject(error: Error): void;
-}
-
 /** What a message became. */
 type Opened =
   | Exclude<Envelope, { kind: "result" }>
@@ -35,16 +32,13 @@ type Opened =
 
 export class LargeMessages {
   readonly #server: string;
-  readonly #waiting = new Map<number, Waiting>();
   /** For values that were not released when they were last used. */
-  readonly #collected = new FinalizationRegistry<{ thread: Worker; reference: number }>((value) =>
+  readonly #collected = new FinalizationRegistry<{ thread: Thread; reference: number }>((value) =>
     this.#release(value),
   );
   /** The values that the main thread may still refer to, and their sizes; the least recently used first. */
   readonly #held = new Map<number, number>();
-  #thread: Worker | undefined;
-  #idle: NodeJS.Timeout | undefined;
-  #lastId = 0;
+  #thread: Thread | undefined;
 
   constructor(server: string) {
     this.#server = server;
@@ -65,11 +59,11 @@ export class LargeMessages {
 
   /** Ends the thread; whatever is asked of its values fails from now on. Idempotent. */
   async close(): Promise<void> {
-    clearTimeout(this.#idle);
     const thread = this.#thread;
     this.#thread = undefined;
-    this.#failWaiting("the connection was closed");
-    await thread?.terminate();
+    clearTimeout(thread?.idle.timer);
+    thread?.rpc.break(new TrunklineError("CLOSED", "the connection was closed"));
+    await thread?.worker.terminate();
   }
 
   /** Gives up the values that have not been used for longest, most likely garbage, if there are too many. */
@@ -83,10 +77,9 @@ export class LargeMessages {
     }
   }
 
-  #release({ thread, reference }: { thread: Worker; reference: number }): void {
+  #release({ thread, reference }: { thread: Thread; reference: number }): void {
     if (thread !== this.#thread || !this.#held.delete(reference)) return;
-    thread.postMessage({ release: reference } satisfies ThreadMessage);
-    this.#rest();
+    thread.rpc.notify("release", reference);
   }
 
   /** Access to one value. `family` has the references to all values of the same message. */
@@ -114,62 +107,41 @@ export class LargeMessages {
     return port;
   }
 
-  #ask<K extends keyof ThreadAnswers>(
-    _op: K,
+  async #ask<K extends keyof ThreadAnswers>(
+    op: K,
     request: ThreadRequest,
-    transfer: ArrayBuffer[] = [],
+    transfer?: ArrayBuffer[],
   ): Promise<ThreadAnswers[K]> {
-    clearTimeout(this.#idle);
     this.#thread ??= this.#start();
-    const thread = this.#thread;
-    const id = ++this.#lastId;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve: (answer) => resolve(answer as ThreadAnswers[K]), reject });
-      thread.ref();
-      thread.postMessage({ id, request } satisfies ThreadMessage, transfer);
-    });
+    try {
+      return (await this.#thread.rpc.call(op, request, { transfer })) as ThreadAnswers[K];
+    } catch (error) {
+      throw this.#failure(messageOf(error));
+    }
   }
 
-  #start(): Worker {
-    const thread = new Worker(new URL("./message-thread.js", import.meta.url), {
+  #start(): Thread {
+    const thread: Thread = startThread(new URL("./message-thread.js", import.meta.url), {
+      owner: "large message",
       name: "trunkline messages",
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
+      limits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
+      idle: {
+        ms: IDLE_MS,
+        end: () => {
+          if (this.#held.size === 0) void this.close();
+          else thread.idle.timer?.refresh();
+        },
+      },
+      onLost: (error) => {
+        if (this.#thread !== thread) return;
+        this.#thread = undefined;
+        this.#held.clear();
+        const isFull = systemCodeOf(error) === "ERR_WORKER_OUT_OF_MEMORY";
+        thread.rpc.break(new TrunklineError("CLOSED", isFull ? "it takes too much memory" : "its thread ended"));
+      },
     });
-    thread.on("message", (reply: ThreadReply) => {
-      const waiting = this.#waiting.get(reply.id);
-      this.#waiting.delete(reply.id);
-      if ("failed" in reply) waiting?.reject(this.#failure(reply.failed));
-      else waiting?.resolve(reply.answer);
-      this.#rest();
-    });
-    const onEnd = (error?: unknown) => {
-      if (this.#thread !== thread) return;
-      this.#thread = undefined;
-      this.#held.clear();
-      this.#failWaiting(error instanceof Error ? "it takes too much memory" : "its thread ended");
-    };
-    thread.on("error", onEnd);
-    thread.on("exit", () => onEnd());
-    thread.unref();
     return thread;
-  }
-
-  /** Lets the process end, and ends the thread after a while, if nothing is needed of it. */
-  #rest(): void {
-    if (this.#waiting.size > 0) return;
-    this.#thread?.unref();
-    clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => {
-      if (this.#held.size === 0 && this.#waiting.size === 0) void this.close();
-    }, IDLE_MS);
-    this.#idle.unref();
-  }
-
-  #failWaiting(why: string): void {
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
-    for (const { reject } of waiting) reject(this.#failure(why));
   }
 
   #failure(why: string): TrunklineError {

@@ -25,6 +25,7 @@ import {
   spanValue,
   wholeSpan,
 } from "@trunkline/core";
+import { serveRpc, Transferred } from "@trunkline/core/threads";
 import { HeldSpans } from "./held-spans.js";
 import { type Envelope, outcomeOf, readLargeMessage } from "./large-message.js";
 
@@ -67,11 +68,6 @@ export type ThreadRequest =
       readonly maxItems: number;
       readonly maxBytes: number;
     };
-
-export type ThreadMessage = { readonly id: number; readonly request: ThreadRequest } | { readonly release: number };
-export type ThreadReply =
-  | { readonly id: number; readonly answer: unknown }
-  | { readonly id: number; readonly failed: string };
 
 /** A value up to this size is passed to the main thread if it is cheap to build. */
 const SMALL_BYTES = 64 * 1024;
@@ -332,18 +328,15 @@ function memoryIn(value: unknown): ArrayBuffer[] {
   return isRecord(value) ? Object.values(value).flatMap(memoryIn) : [];
 }
 
-parentPort?.on("message", (message: ThreadMessage) => {
-  if ("release" in message) {
-    spans.release(message.release);
-    blockReferences.delete(message.release);
-    return;
-  }
-  const { id, request } = message;
-  try {
-    const reply: ThreadReply = { id, answer: answer(request) };
-    parentPort?.postMessage(reply, memoryIn(reply.answer));
-  } catch (error) {
-    const reply: ThreadReply = { id, failed: error instanceof Error ? error.message : String(error) };
-    parentPort?.postMessage(reply);
-  }
-});
+function handle(request: ThreadRequest): Transferred<unknown> {
+  const value = answer(request);
+  return new Transferred(value, memoryIn(value));
+}
+
+function release(reference: number): void {
+  spans.release(reference);
+  blockReferences.delete(reference);
+}
+
+if (parentPort !== null)
+  serveRpc(parentPort, (method) => (method === "release" ? release : handle), { owner: "large message" });

@@ -1,7 +1,7 @@
 // Counts tokens (o200k_base) without blocking: on a thread that is started on demand and stopped after a while without
 // work.
-import { Worker } from "node:worker_threads";
-import type { CountAnswer, CountRequest } from "./token-worker.js";
+import { TrunklineError } from "@trunkline/core";
+import { startThread, type Thread } from "@trunkline/core/threads";
 
 const WORKER_FILE = new URL("./token-worker.js", import.meta.url);
 
@@ -11,25 +11,19 @@ const IDLE_MS = 2_000;
 const LIMITS = { maxYoungGenerationSizeMb: 2 };
 
 export class TokenCounter implements AsyncDisposable {
-  readonly #waiting = new Map<number, { resolve: (counts: readonly number[]) => void; texts: readonly string[] }>();
-  #worker: Worker | undefined;
-  #idle: NodeJS.Timeout | undefined;
-  #lastId = 0;
+  #thread: Thread | undefined;
   #closed = false;
 
   /** Counts the tokens of each text. Returns estimates if the thread fails or the counter is closed. */
   async count(texts: readonly string[]): Promise<readonly number[]> {
     if (texts.length === 0) return [];
     if (this.#closed) return texts.map(estimateTokens);
-    clearTimeout(this.#idle);
-    this.#worker ??= this.#start();
-    const worker = this.#worker;
-    const id = ++this.#lastId;
-    return await new Promise((resolve) => {
-      this.#waiting.set(id, { resolve, texts });
-      worker.ref();
-      worker.postMessage({ id, texts } satisfies CountRequest);
-    });
+    this.#thread ??= this.#start();
+    try {
+      return (await this.#thread.rpc.call("count", texts)) as readonly number[];
+    } catch {
+      return texts.map(estimateTokens);
+    }
   }
 
   /** Stops the thread. Pending counts are estimated. Idempotent. */
@@ -42,41 +36,29 @@ export class TokenCounter implements AsyncDisposable {
     await this.close();
   }
 
-  #start(): Worker {
-    const worker = new Worker(WORKER_FILE, { name: "trunkline tokens", execArgv: [], resourceLimits: LIMITS });
-    worker.on("message", ({ id, counts }: CountAnswer) => this.#answer(id, counts));
-    const onEnd = () => {
-      if (this.#worker !== worker) return;
-      this.#worker = undefined;
-      this.#estimateWaiting();
-    };
-    worker.on("error", onEnd);
-    worker.on("exit", onEnd);
-    worker.unref();
-    return worker;
-  }
-
-  #answer(id: number, counts: readonly number[]): void {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    waiting?.resolve(counts);
-    if (this.#waiting.size > 0) return;
-    this.#worker?.unref();
-    this.#idle = setTimeout(() => void this.#stop(), IDLE_MS);
-    this.#idle.unref();
+  #start(): Thread {
+    const thread: Thread = startThread(WORKER_FILE, {
+      owner: "token counter",
+      name: "trunkline tokens",
+      execArgv: [],
+      limits: LIMITS,
+      idle: { ms: IDLE_MS, end: () => void this.#stop() },
+      onLost: () => this.#forget(thread),
+    });
+    return thread;
   }
 
   async #stop(): Promise<void> {
-    clearTimeout(this.#idle);
-    const worker = this.#worker;
-    this.#worker = undefined;
-    this.#estimateWaiting();
-    await worker?.terminate();
+    const thread = this.#thread;
+    if (thread === undefined) return;
+    this.#forget(thread);
+    await thread.worker.terminate();
   }
 
-  #estimateWaiting(): void {
-    for (const { resolve, texts } of this.#waiting.values()) resolve(texts.map(estimateTokens));
-    this.#waiting.clear();
+  #forget(thread: Thread): void {
+    if (this.#thread === thread) this.#thread = undefined;
+    clearTimeout(thread.idle.timer);
+    thread.rpc.break(new TrunklineError("CLOSED", "The token counter has stopped."));
   }
 }
 

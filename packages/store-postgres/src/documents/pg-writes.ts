@@ -1,5 +1,6 @@
 // The changes that adding documents makes, and the questions it asks, answered by the database.
 import { TrunklineError } from "@trunkline/core";
+import type { RpcOptions } from "@trunkline/core/threads";
 import type { SnapshotInfo } from "@trunkline/store/contract";
 import type {
   AddDocuments,
@@ -10,7 +11,6 @@ import type {
   IncomingDocument,
   KnownContent,
   KnownFile,
-  RpcOptions,
   UploadPart,
 } from "@trunkline/store/parts";
 import { ensureCollection, hideDocuments, lockHistory, putDocuments } from "../contents/document-history.js";

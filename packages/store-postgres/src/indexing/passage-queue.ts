@@ -1,11 +1,11 @@
 // What to embed next, and where the vectors go. The queue is the list of entries itself; each model remembers the entry up
 // to which it is complete.
+import type { RpcOptions } from "@trunkline/core/threads";
 import {
   type EmbeddingQueue,
   type EmbeddingStep,
   hasIndexedText,
   type Passage,
-  type RpcOptions,
   signsOf,
   vectorBytes,
 } from "@trunkline/store/parts";

@@ -1,25 +1,20 @@
 // The entry point of a store thread: reads, hashes, chunks, compresses and analyses. It has no connection to the database;
 // it asks the main thread, which stores what it is given.
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { type Call, type Handlers, RpcClient, remotesOf, serveRpc } from "@trunkline/core/threads";
 import {
   addTo,
-  type Call,
   ChunkPacker,
   type DocumentQuestions,
   type DocumentTarget,
   type DocumentWrites,
   downloadTo,
-  type Handlers,
   type IncomingContent,
   prepareContent,
   type ResolvedAddParams,
   type ResolvedDownloadParams,
-  RpcClient,
-  remotesOf,
-  serveRpc,
   type TakeChangesParams,
   takeChangesTo,
-  type Wire,
 } from "@trunkline/store/parts";
 import { wordsOfText } from "../words/keyword-counts.js";
 import { analyse, countWords, cutPassages } from "./analysis.js";
@@ -51,7 +46,7 @@ export interface CountedContent extends IncomingContent {
 }
 
 function targetOf({ folder, store }: PostgresThreadStart): DocumentTarget {
-  const rpc = new RpcClient(store.port as Wire, store.flags);
+  const rpc = new RpcClient(store.port, { owner: "store", flags: store.flags });
   const remotes = remotesOf<StoreSide>(rpc.call.bind(rpc));
   return {
     folder,
@@ -111,10 +106,5 @@ if (parentPort !== null) {
     countWords,
     cutPassages,
   };
-  serveRpc(parentPort as Wire, handlers, start.flags);
-  parentPort.on("message", (message: unknown) => {
-    if (typeof message !== "object" || message === null || !("end" in message)) return;
-    start.store.port.close();
-    parentPort?.close();
-  });
+  serveRpc(parentPort, handlers, { owner: "store", flags: start.flags });
 }

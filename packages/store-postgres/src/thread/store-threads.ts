@@ -1,30 +1,23 @@
 // The threads of an open store, seen from the main thread: one for files, one for texts, started on demand.
-import { MessageChannel, Worker } from "node:worker_threads";
+import { MessageChannel } from "node:worker_threads";
 import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
 import {
   type Handlers,
   makeAbortFlags,
   type Remotes,
-  RpcClient,
   type RpcOptions,
   remotesOf,
   serveRpc,
-  THREAD_LIMITS,
-  type Wire,
-} from "@trunkline/store/parts";
+  startThread,
+  type Thread,
+} from "@trunkline/core/threads";
+import { THREAD_LIMITS } from "@trunkline/store/parts";
 import type { PostgresThreadStart, ThreadHandlers } from "./postgres-thread.js";
 
 const THREAD_ENTRY = new URL("./postgres-thread.js", import.meta.url);
 const IDLE_MS = 60_000;
 
 type Role = "files" | "texts";
-
-interface Running {
-  readonly worker: Worker;
-  readonly rpc: RpcClient;
-  readonly ended: Promise<void>;
-  timer: NodeJS.Timeout | undefined;
-}
 
 export class StoreThreads {
   /** Reads and downloads files. */
@@ -34,7 +27,7 @@ export class StoreThreads {
   readonly #folder: string;
   readonly #store: Handlers;
   readonly #logger: Logger;
-  readonly #running = new Map<Role, Running>();
+  readonly #running = new Map<Role, Thread>();
   #isClosed = false;
   #isAdding = false;
   /** Called when no files are read any more. */
@@ -56,16 +49,11 @@ export class StoreThreads {
     this.#isClosed = true;
     const all = [...this.#running.values()];
     this.#running.clear();
-    for (const { rpc, timer } of all) {
-      clearTimeout(timer);
+    for (const { rpc, idle } of all) {
+      clearTimeout(idle.timer);
       rpc.break(closed());
     }
-    await Promise.all(
-      all.map(async ({ worker }) => {
-        worker.removeAllListeners("exit");
-        await worker.terminate();
-      }),
-    );
+    await Promise.all(all.map(({ worker }) => worker.terminate()));
   }
 
   #calls(role: Role) {
@@ -80,58 +68,44 @@ export class StoreThreads {
     };
   }
 
-  #start(role: Role): Running {
+  #start(role: Role): Thread {
     const { port1, port2 } = new MessageChannel();
     const shared = makeAbortFlags();
-    serveRpc(port1 as Wire, this.#store, shared);
+    // An idle thread must not keep the process alive.
     port1.unref();
-    const start: PostgresThreadStart = {
-      folder: this.#folder,
-      flags: makeAbortFlags(),
-      store: { port: port2, flags: shared },
-    };
-    const worker = new Worker(THREAD_ENTRY, {
-      workerData: start,
-      transferList: [port2],
+    serveRpc(port1, this.#store, { owner: "store", flags: shared });
+    const flags = makeAbortFlags();
+    const start: PostgresThreadStart = { folder: this.#folder, flags, store: { port: port2, flags: shared } };
+    const thread: Thread = startThread(THREAD_ENTRY, {
+      owner: "store",
       name: `store ${role}`,
-      resourceLimits: THREAD_LIMITS,
-    });
-    const rpc = new RpcClient(worker as Wire, start.flags);
-    const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-    const running: Running = { worker, rpc, ended, timer: undefined };
-    rpc.onBusy = (isBusy) => {
-      if (role === "files") {
+      workerData: start,
+      transfer: [port2],
+      flags,
+      limits: THREAD_LIMITS,
+      onBusy: (isBusy) => {
+        if (isBusy) port1.ref();
+        else port1.unref();
+        if (role !== "files") return;
         this.#isAdding = isBusy;
         if (!isBusy) this.onAdded?.();
-      }
-      clearTimeout(running.timer);
-      if (isBusy) {
-        worker.ref();
-        port1.ref();
-      } else {
-        // An idle thread must not keep the process alive.
-        worker.unref();
-        port1.unref();
-        running.timer = setTimeout(() => this.#end(role, running), IDLE_MS).unref();
-      }
-    };
-    worker.unref();
-    worker.on("error", (error) => this.#lose(role, running, error));
-    worker.once("exit", () => {
-      port1.close();
-      this.#lose(role, running, new Error("it exited"));
+      },
+      idle: { ms: IDLE_MS, end: () => this.#end(role, thread) },
+      onLost: (error) => {
+        port1.close();
+        this.#lose(role, thread, error);
+      },
     });
-    return running;
+    return thread;
   }
 
-  #end(role: Role, running: Running): void {
+  #end(role: Role, running: Thread): void {
     if (this.#running.get(role) !== running) return;
     this.#running.delete(role);
-    running.worker.removeAllListeners("exit");
     void running.worker.terminate();
   }
 
-  #lose(role: Role, running: Running, error: unknown): void {
+  #lose(role: Role, running: Thread, error: unknown): void {
     if (this.#isClosed || this.#running.get(role) !== running) return;
     this.#running.delete(role);
     if (role === "files") this.#isAdding = false;

@@ -3,12 +3,12 @@
 import { realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type FileLimits, isTrunklineError, realPathOf, TrunklineError } from "@trunkline/core";
+import type { Call } from "@trunkline/core/threads";
 import type { AddParams, AddResult, FileProblem } from "../contract/index.js";
 import { metadataObject, tagList } from "../contract/params.js";
 import { prepareContent } from "../engine/content/prepare.js";
 import { Guard, type GuardedPaths, requireUnmoved } from "../engine/files/guard.js";
 import { hasIgnoreFile, type LeftOut } from "../engine/files/left-out.js";
-import type { Call } from "../engine/threads/rpc.js";
 import { worthSending } from "../engine/writing/store-content.js";
 import { type Batch, DocumentBatcher } from "./document-batch.js";
 import type { DocumentTarget, KnownFile } from "./document-target.js";

@@ -1,5 +1,6 @@
 // Reads and writes bytes by content id, the basis of the ContentStore port.
 import type { ContentId } from "@trunkline/core";
+import { type Call, Transferred } from "@trunkline/core/threads";
 import { prepareContent } from "../engine/content/prepare.js";
 import {
   findContent,
@@ -9,7 +10,6 @@ import {
   readRange,
   resolveContent,
 } from "../engine/sqlite/contents.js";
-import { type Call, Transferred } from "../engine/threads/rpc.js";
 import type { MoveEnvironment, ReadEnvironment } from "../engine/threads/thread-context.js";
 import { ChunkPacker } from "../engine/writing/incoming.js";
 

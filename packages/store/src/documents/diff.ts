@@ -1,5 +1,6 @@
 // `diff`: the changes between two snapshots, or in the text of one document.
 import { TrunklineError, unifiedDiff } from "@trunkline/core";
+import type { Call } from "@trunkline/core/threads";
 import type { DiffParams, DiffResult } from "../contract/index.js";
 import { decodeText } from "../engine/content/text.js";
 import { type ContentRow, readContent } from "../engine/sqlite/contents.js";
@@ -7,7 +8,6 @@ import type { Db } from "../engine/sqlite/database.js";
 import { currentSeq, type DocumentRow } from "../engine/sqlite/documents.js";
 import { findSnapshot, requireCollection } from "../engine/sqlite/filters.js";
 import { documentsNamed } from "../engine/sqlite/find-document.js";
-import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { compare, type Tree } from "./compare-trees.js";
 

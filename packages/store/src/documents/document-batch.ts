@@ -1,8 +1,9 @@
 // Collects documents into batches for the writer: many files share a transaction, and reading continues while the
 // writer writes the previous batch.
+
+import type { Call } from "@trunkline/core/threads";
 import type { PreparedContent } from "../engine/content/prepare.js";
 import type { ContentType } from "../engine/content/text.js";
-import type { Call } from "../engine/threads/rpc.js";
 import { ChunkPacker, type IncomingContent, type IncomingDocument } from "../engine/writing/incoming.js";
 import type { AddedDocuments } from "../engine/writing/store-content.js";
 import type { DocumentTarget } from "./document-target.js";

@@ -1,8 +1,9 @@
 // What adding documents needs from an engine. The embedded store and the one on PostgreSQL read, hash, chunk and batch
 // files with the same code; each engine answers the few questions here and stores what it is given.
+
+import type { RpcOptions } from "@trunkline/core/threads";
 import type { SnapshotInfo } from "../contract/index.js";
 import type { ContentType } from "../engine/content/text.js";
-import type { RpcOptions } from "../engine/threads/rpc.js";
 import type { PackedChunk } from "../engine/writing/incoming.js";
 import type { AddDocuments, AddedDocuments } from "../engine/writing/store-content.js";
 

@@ -19,9 +19,9 @@ import {
 import { basename, join } from "node:path";
 import { formatMs, parseContentId, startDeadline, TrunklineError } from "@trunkline/core";
 import { isPublicAddress } from "@trunkline/core/network";
+import type { Call } from "@trunkline/core/threads";
 import type { DownloadParams, DownloadResult } from "../contract/index.js";
 import { metadataObject, tagList, wholeNumber } from "../contract/params.js";
-import type { Call } from "../engine/threads/rpc.js";
 import { RESULTS_KEPT_MS } from "../engine/writing/store-content.js";
 import { DocumentBatcher } from "./document-batch.js";
 import type { DocumentTarget } from "./document-target.js";

@@ -1,8 +1,9 @@
 // `restore` of the embedded store.
+
+import type { Call } from "@trunkline/core/threads";
 import type { RestoreResult } from "../contract/index.js";
 import { type ContentRow, findContent, hexOf, readChunks } from "../engine/sqlite/contents.js";
 import { selectDocuments } from "../engine/sqlite/filters.js";
-import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { type ResolvedRestoreParams, type RestoredDocument, requireRestorable, restoreFrom } from "./restore.js";
 

@@ -1,7 +1,8 @@
 // The embedded store as a target for documents: questions go to a connection of this thread, changes to the writer.
+
+import type { Call } from "@trunkline/core/threads";
 import { hasChunk, hexOf } from "../engine/sqlite/contents.js";
 import { collectionId } from "../engine/sqlite/documents.js";
-import type { Call } from "../engine/threads/rpc.js";
 import { addTo, type ResolvedAddParams } from "./add.js";
 import type { DocumentMover } from "./change.js";
 import type { DocumentTarget, KnownContent, KnownFile } from "./document-target.js";

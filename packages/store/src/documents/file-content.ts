@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { beginsPrivateKey, isTrunklineError, TrunklineError } from "@trunkline/core";
+import type { Call } from "@trunkline/core/threads";
 import { cutPoint, MAX_CHUNK_BYTES } from "../engine/content/chunker.js";
 import {
   type IsStored,
@@ -13,7 +14,6 @@ import {
 } from "../engine/content/prepare.js";
 import { contentTypeOf } from "../engine/content/text.js";
 import type { FileFacts } from "../engine/sqlite/documents.js";
-import type { Call } from "../engine/threads/rpc.js";
 import { ChunkPacker, type IncomingContent, type PackedChunk } from "../engine/writing/incoming.js";
 import type { DocumentTarget } from "./document-target.js";
 

@@ -1,4 +1,5 @@
 import { type FileLimits, TrunklineError } from "@trunkline/core";
+import type { Call } from "@trunkline/core/threads";
 import type { GetParams, GetResult, VersionInfo } from "../contract/index.js";
 import { wholeNumber } from "../contract/params.js";
 import {
@@ -13,7 +14,6 @@ import type { Db } from "../engine/sqlite/database.js";
 import { type DocumentRow, metadataOf, tagsOf, type VersionRow } from "../engine/sqlite/documents.js";
 import { requireCollection } from "../engine/sqlite/filters.js";
 import { documentsNamed, oneDocument } from "../engine/sqlite/find-document.js";
-import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { relatedTo } from "../graph/graph-query.js";
 import { findSymbol, symbolSource } from "../graph/symbol.js";

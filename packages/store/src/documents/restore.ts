@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { lstatSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type FileLimits, isSensitiveToWrite, isWithin, realPathOf, TrunklineError } from "@trunkline/core";
+import type { Call } from "@trunkline/core/threads";
 import type { RestoreParams, RestoreResult } from "../contract/index.js";
 import { compileGlobs } from "../engine/files/glob.js";
 import { Guard, type GuardedPaths, requireUnmoved } from "../engine/files/guard.js";
-import type { Call } from "../engine/threads/rpc.js";
 import { OutputFolder } from "./output-folder.js";
 
 /** A document to restore. */

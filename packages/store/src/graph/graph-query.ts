@@ -1,12 +1,12 @@
 // `graph`: shows how documents and the symbols in them relate, starting from a node found by hash, name or key.
 import { TrunklineError } from "@trunkline/core";
+import type { Call } from "@trunkline/core/threads";
 import type { GraphParams, GraphResult, RelatedDocuments } from "../contract/index.js";
 import { findContent, hexOf, resolveContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { collectionId, type DocumentRow } from "../engine/sqlite/documents.js";
 import { requireCollection } from "../engine/sqlite/filters.js";
 import { documentsNamed, severalDocuments } from "../engine/sqlite/find-document.js";
-import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { filesWith, nameTerm, touchesTerm } from "./file-terms.js";
 import { GraphFiles } from "./graph-files.js";

@@ -1,11 +1,11 @@
 // `grep` in a reader: finds the documents that may match, page by page. The grep threads read and match them.
 import { sep } from "node:path";
 import { TrunklineError } from "@trunkline/core";
+import type { Call } from "@trunkline/core/threads";
 import { reachedSeq } from "../engine/indexing/catch-up.js";
 import type { Db, SqlValue } from "../engine/sqlite/database.js";
 import { type Selection, type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
 import { indexFits } from "../engine/sqlite/schema.js";
-import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { EMPTY_PAGE, type GrepPage, type ListedDocument, listOf, mayMatch, pageOf } from "./grep-list.js";
 import { compareText, findCandidates, queryText, type TrigramQuery, trigramIndexer } from "./index.js";

@@ -1,9 +1,9 @@
 // `grep` on the main thread: readers list the documents, grep threads read and match them.
 import { resolve } from "node:path";
 import { TrunklineError } from "@trunkline/core";
+import type { Call, Remotes } from "@trunkline/core/threads";
 import type { GrepParams, GrepResult } from "../contract/index.js";
 import type { Viewer } from "../engine/sqlite/visibility.js";
-import type { Call, Remotes } from "../engine/threads/rpc.js";
 import type { GivenPath, GrepFilters, GrepPageParams, grepPage, grepPlaces } from "./grep-documents.js";
 import { documentsOf, type GrepPage } from "./grep-list.js";
 import type { GrepReaderData } from "./grep-reader.js";

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
 import { isFolderSync, placeFileSync, TrunklineError, toTrunklineError } from "@trunkline/core";
+import type { Call } from "@trunkline/core/threads";
 import { takeSnapshot } from "../documents/change.js";
 import { openChunk } from "../engine/content/prepare.js";
 import { bytesOf, findContent, hexOf, insertContent, storeChunk } from "../engine/sqlite/contents.js";
@@ -17,7 +18,6 @@ import {
 } from "../engine/sqlite/documents.js";
 import { requireOwnTruth } from "../engine/sqlite/own-schema.js";
 import { checkFormat, OLDEST_READABLE_FORMAT, TRUTH_APPLICATION_ID } from "../engine/sqlite/schema.js";
-import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment, ReadEnvironment } from "../engine/threads/thread-context.js";
 import { ChunkPacker, type PackedChunk, unpackChunk } from "../engine/writing/incoming.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";

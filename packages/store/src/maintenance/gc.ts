@@ -1,10 +1,11 @@
 // `gc`: removes unreferenced data, in steps short enough for others to read and write in between.
+
+import type { Call } from "@trunkline/core/threads";
 import type { GcResult } from "../contract/index.js";
 import { removeOldPartials } from "../documents/download.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { type DocumentRow, hideDocument } from "../engine/sqlite/documents.js";
 import { IS_RESULTS } from "../engine/sqlite/visibility.js";
-import type { Call } from "../engine/threads/rpc.js";
 import type { Databases, MoveEnvironment } from "../engine/threads/thread-context.js";
 import { RESULTS_KEPT_MS } from "../engine/writing/store-content.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";

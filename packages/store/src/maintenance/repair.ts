@@ -1,12 +1,12 @@
 // `repair`: recovers damaged chunks from files that still have them, then rebuilds the indexes.
 import { readFileSync, statSync } from "node:fs";
 import { isTrunklineError } from "@trunkline/core";
+import type { Call } from "@trunkline/core/threads";
 import type { RepairResult } from "../contract/index.js";
 import { cutPoints } from "../engine/content/chunker.js";
 import { openChunk, prepareChunk, sha256 } from "../engine/content/prepare.js";
 import { catchUp, rebuildIndex } from "../engine/indexing/catch-up.js";
 import { bytesOf, hexOf } from "../engine/sqlite/contents.js";
-import type { Call } from "../engine/threads/rpc.js";
 import type { Databases, MoveEnvironment } from "../engine/threads/thread-context.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
 

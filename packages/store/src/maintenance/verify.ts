@@ -1,11 +1,11 @@
 // `verify`: checks every chunk, content, reference and index, in named steps that report what they checked.
 import { isTrunklineError, messageOf } from "@trunkline/core";
+import type { Call } from "@trunkline/core/threads";
 import type { VerifyProblem, VerifyResult } from "../contract/index.js";
 import { openChunk } from "../engine/content/prepare.js";
 import { type makeReady, reachedSeq } from "../engine/indexing/catch-up.js";
 import { type ContentRow, hexOf, readChunks } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
-import type { Call } from "../engine/threads/rpc.js";
 import type { Databases, MoveEnvironment } from "../engine/threads/thread-context.js";
 import { KEYWORD_ROWS_PER_ENTRY } from "../search/keyword-indexer.js";
 

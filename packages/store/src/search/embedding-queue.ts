@@ -1,11 +1,11 @@
 // The thread's side of embedding: what to embed next, and where the vectors go. The queue is the list of entries
 // itself; each model remembers the entry up to which it is complete, so a restart continues from there.
 
+import type { Call } from "@trunkline/core/threads";
 import { generatedKindOf } from "../engine/content/generated.js";
 import { describeEntry, readIndexText } from "../engine/indexing/catch-up.js";
 import { hasIndexedText } from "../engine/indexing/indexer.js";
 import type { Db } from "../engine/sqlite/database.js";
-import type { Call } from "../engine/threads/rpc.js";
 import type { EmbeddingStep, WaitingText } from "./embedding-step.js";
 import { noteCutting, noteRecut, recutRange } from "./passage-recut.js";
 import { type Passage, passagesOf } from "./passages.js";

@@ -1,7 +1,7 @@
 // The caller's side of embedding: the model runs in the caller's process, next to the write path. It embeds texts from
 // the index in small steps, with queries in between.
 import { type Embedder, type Logger, messageOf } from "@trunkline/core";
-import type { RpcOptions } from "../engine/threads/rpc.js";
+import type { RpcOptions } from "@trunkline/core/threads";
 import type { EmbeddingStep } from "./embedding-step.js";
 
 const TEXTS_PER_STEP = 32;

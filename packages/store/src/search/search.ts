@@ -1,5 +1,6 @@
 // `search`: ranks by words and meaning, applies filters before any cut, and cuts snippets from the content.
 import { TrunklineError } from "@trunkline/core";
+import type { Call } from "@trunkline/core/threads";
 import type { SearchHit, SearchParams, SearchPathsResult, SearchResult } from "../contract/index.js";
 import { decodeCursor, encodeCursor, wholeNumber } from "../contract/params.js";
 import { decodeText } from "../engine/content/text.js";
@@ -8,7 +9,6 @@ import { type ContentRow, hexOf, matchingIds, readContent } from "../engine/sqli
 import type { Db } from "../engine/sqlite/database.js";
 import { baseNameOf, currentSeq } from "../engine/sqlite/documents.js";
 import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
-import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { type Correction, correctTerms } from "./corrections.js";
 import { demotionOf } from "./demotion.js";

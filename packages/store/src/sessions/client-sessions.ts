@@ -1,5 +1,6 @@
 // The open sessions of this process: each client has at most one, with its watchers.
 import { type Logger, messageOf, realPathOf, TrunklineError } from "@trunkline/core";
+import type { Remotes } from "@trunkline/core/threads";
 import type {
   OperationParams,
   SessionStarted,
@@ -9,7 +10,6 @@ import type {
 } from "../contract/index.js";
 import { type GuardedPaths, requireUnmoved } from "../engine/files/guard.js";
 import { storedCollection, viewerOf } from "../engine/sqlite/visibility.js";
-import type { Remotes } from "../engine/threads/rpc.js";
 import type { resumeSession, startSession, stopSession } from "./stored-sessions.js";
 import type { takeChanges } from "./take-changes.js";
 import type { WatchedRoot, Watcher } from "./watcher.js";

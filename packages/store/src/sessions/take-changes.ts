@@ -2,6 +2,7 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { dirname, sep } from "node:path";
 import { isAbsent, isFolderSync, isSensitiveToRead } from "@trunkline/core";
+import type { Call } from "@trunkline/core/threads";
 import type { FileProblem, WatchedChange } from "../contract/index.js";
 import { isStoreFailure, takeFile } from "../documents/add.js";
 import type { DocumentMover } from "../documents/change.js";
@@ -12,7 +13,6 @@ import { isPrivateKeyError } from "../documents/file-content.js";
 import { problemText } from "../documents/walk.js";
 import { Guard, type GuardedPaths } from "../engine/files/guard.js";
 import { hasIgnoreFile, isLarge } from "../engine/files/left-out.js";
-import type { Call } from "../engine/threads/rpc.js";
 
 /** Paths below one watched root that may have changed. */
 export interface TakeChangesParams {

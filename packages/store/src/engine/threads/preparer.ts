@@ -1,8 +1,8 @@
 // Preparers compute the data that an indexer thread writes. The indexer thread starts them on demand.
 import { messageOf, TrunklineError } from "@trunkline/core";
+import { type Call, endThread, makeAbortFlags, type Remotes, remotesOf, type Thread } from "@trunkline/core/threads";
 import { prepareSlice, type Range, type Slice } from "../indexing/background.js";
-import { type Call, makeAbortFlags, type Remotes, remotesOf } from "./rpc.js";
-import { endThread, leastBusy, startThread, type Thread } from "./thread.js";
+import { leastBusy, startStoreThread } from "./thread.js";
 import type { Databases } from "./thread-context.js";
 
 /** A range of entries for one indexer. */
@@ -54,7 +54,7 @@ export class Preparers {
   #free(): Thread {
     const found = leastBusy(this.#threads, this.#most);
     if (found !== undefined) return found;
-    const thread: Thread = startThread(
+    const thread: Thread = startStoreThread(
       this.#entry,
       { role: "preparer", folder: this.#folder, flags: makeAbortFlags() },
       { onLost: (error) => this.#lose(thread, error) },

@@ -1,8 +1,9 @@
 // The environment that operations work with, in any thread.
+
+import type { Remotes } from "@trunkline/core/threads";
 import type { Indexer } from "../indexing/indexer.js";
 import type { Db } from "../sqlite/database.js";
 import type { addDocuments, appendUpload, putBareContent } from "../writing/store-content.js";
-import type { Remotes } from "./rpc.js";
 
 /** Both databases, and the indexers that maintain the second one. */
 export interface Databases {

@@ -1,8 +1,15 @@
 // The threads of an open store, seen from the main thread: started on demand and reused.
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
-import { makeAbortFlags, type Remotes, type RpcOptions, remotesOf } from "./rpc.js";
-import { endThread, leastBusy, startThread, type Thread, type WorkerStart } from "./thread.js";
+import {
+  endThread,
+  makeAbortFlags,
+  type Remotes,
+  type RpcOptions,
+  remotesOf,
+  type Thread,
+} from "@trunkline/core/threads";
+import { leastBusy, startStoreThread, type WorkerStart } from "./thread.js";
 
 type Role = "writer" | "reader" | "mover" | "indexer";
 
@@ -128,7 +135,7 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
 
   #start(role: Role): Thread {
     const { data, transfer } = this.#startData(role, makeAbortFlags());
-    const thread: Thread = startThread(this.#entry, data, {
+    const thread: Thread = startStoreThread(this.#entry, data, {
       transfer,
       onLost: (error) => {
         if (this.#threads[role].includes(thread)) this.#lose(role, error);
@@ -157,7 +164,7 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
     if (role !== "mover") return { data: { role, folder, flags }, transfer: [] };
     const { port1, port2 } = new MessageChannel();
     const shared = makeAbortFlags();
-    this.#thread("writer").worker.postMessage({ connect: port1, flags: shared }, [port1]);
+    this.#thread("writer").rpc.notify("connect", { port: port1, flags: shared }, [port1]);
     const writer = { port: port2, flags: shared };
     return { data: { role, folder, flags, writer }, transfer: [port2] };
   }

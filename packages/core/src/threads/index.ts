@@ -1,0 +1,14 @@
+export {
+  type Call,
+  type Handlers,
+  makeAbortFlags,
+  noMethod,
+  type Remotes,
+  RpcClient,
+  type RpcOptions,
+  remotesOf,
+  serveRpc,
+  Transferred,
+  type Wire,
+} from "./rpc.js";
+export { endThread, startThread, type Thread } from "./thread.js";
