@@ -7,7 +7,14 @@ import { build } from "vite";
 
 const folder = fileURLToPath(new URL("../packages/console/", import.meta.url));
 /** The parts of core are those that the page imports. */
-const INPUTS = ["page", "vite.config.ts", "package.json", "../core/src/json.ts", "../core/src/schema"];
+const INPUTS = [
+  "page",
+  "vite.config.ts",
+  "package.json",
+  "../core/src/json.ts",
+  "../core/src/schema",
+  "../core/src/text-diff.ts",
+];
 const stampFile = join(folder, "assets", ".inputs");
 
 /** A hash of everything that goes into the page. */
