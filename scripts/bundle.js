@@ -175,7 +175,7 @@ async function write(folder) {
       })),
     },
   });
-  // These threads are ES modules: zstd and the embedded model have a top-level await.
+  // These threads are ES modules: zstd has a top-level await.
   const others = await writeFormat(threads, fileUrls(threads, undefined, folders), {
     dir: folder,
     format: "esm",

@@ -2,7 +2,6 @@
 import { stat } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
 import {
   abortable,
   abortError,
@@ -12,8 +11,10 @@ import {
   messageOf,
   silentLogger,
   TrunklineError,
+  toTrunklineError,
 } from "@trunkline/core";
-import type { FromWorker, ToWorker, WorkerSetup } from "./inference/inference-messages.js";
+import { startThread, type Thread } from "@trunkline/core/threads";
+import type { WorkerSetup } from "./inference/inference-messages.js";
 import { DEFAULT_MODEL, type ModelFacts, modelFacts, vectorModelName } from "./models.js";
 import { requireRuntime } from "./runtime/find-runtime.js";
 import { filesOf, modelFolder } from "./weights/model-folder.js";
@@ -101,45 +102,26 @@ class WorkerEmbedder implements LocalEmbedder {
   readonly dimensions: number;
   /** Settles when the weights are loaded or loading fails. */
   readonly opened: Promise<void>;
-  readonly #worker: Worker;
-  readonly #exited: Promise<void>;
+  readonly #thread: Thread;
   /** Requests with texts left, the next one first. They take turns, so a query does not wait for a long list. */
   #waiting: Request[] = [];
-  /** The request whose text the worker is processing. It may have been abandoned by now. */
-  #running: { id: number; request: Request } | undefined;
-  #lastId = 0;
+  /** Whether the worker is processing a text. Its request may have been abandoned by now. */
+  #isRunning = false;
   #ended: TrunklineError | undefined;
 
   constructor(facts: ModelFacts, setup: WorkerSetup) {
     this.model = vectorModelName(facts);
     this.dimensions = facts.dimensions;
-    this.#worker = new Worker(THREAD_ENTRY, { workerData: setup, name: "trunkline-embed" });
-    this.opened = new Promise((resolve, reject) => {
-      this.#worker.on("message", (message: FromWorker) => {
-        if (message.type === "ready") {
-          // An idle model must not keep the process alive.
-          this.#worker.unref();
-          resolve();
-        } else if (message.type === "failed") {
-          const error = openingError(facts, message);
-          this.#end(error);
-          reject(error);
-        } else this.#settle(message);
-      });
-      this.#worker.once("error", (cause) => {
-        const error = new TrunklineError("INTERNAL", `The model's worker failed: ${messageOf(cause)}`, { cause });
-        this.#end(error);
-        reject(error);
-      });
-      this.#worker.once("exit", () => {
-        const error = new TrunklineError("INTERNAL", "The model's worker exited.");
-        this.#end(error);
-        reject(error);
-      });
+    this.#thread = startThread(THREAD_ENTRY, {
+      owner: "embedder",
+      name: "trunkline-embed",
+      workerData: setup,
+      onLost: (cause) =>
+        this.#end(new TrunklineError("INTERNAL", `The model's worker failed: ${messageOf(cause)}.`, { cause })),
     });
+    this.opened = this.#open(facts);
     // The opener awaits this promise; a failure after that must not count as unhandled.
     this.opened.catch(() => {});
-    this.#exited = new Promise((resolve) => this.#worker.once("exit", () => resolve()));
   }
 
   async embed(texts: readonly string[], options: { signal?: AbortSignal } = {}): Promise<readonly Float32Array[]> {
@@ -164,43 +146,43 @@ class WorkerEmbedder implements LocalEmbedder {
 
   async close(): Promise<void> {
     this.#end(new TrunklineError("CLOSED", "The embedder was closed."));
-    this.#worker.ref();
-    this.#post({ type: "close" });
-    await this.#exited;
+    this.#thread.worker.ref();
+    this.#thread.rpc.notify("end");
+    await this.#thread.ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  #post(message: ToWorker): void {
-    this.#worker.postMessage(message);
+  async #open(facts: ModelFacts): Promise<void> {
+    try {
+      await this.#thread.rpc.call("open", {});
+    } catch (error) {
+      this.#end(openingError(facts, toTrunklineError(error)));
+      throw this.#ended;
+    }
   }
 
   #next(): void {
-    if (this.#running || this.#ended) return;
+    if (this.#isRunning || this.#ended) return;
     let request = this.#waiting.shift();
     while (request?.givenUp) request = this.#waiting.shift();
-    if (request === undefined) {
-      this.#worker.unref();
-      return;
-    }
-    this.#worker.ref();
-    this.#running = { id: ++this.#lastId, request };
-    this.#post({ type: "embed", id: this.#lastId, text: request.texts[request.vectors.length] ?? "" });
+    if (request !== undefined) void this.#run(request);
   }
 
-  #settle(message: Extract<FromWorker, { id: number }>): void {
-    if (this.#running?.id !== message.id) return;
-    const { request } = this.#running;
-    this.#running = undefined;
-    if (message.type === "error") {
-      request.reject(new TrunklineError("INTERNAL", `The model could not embed the text: ${message.reason}`));
-    } else {
-      request.vectors.push(message.vector);
-      if (request.vectors.length === request.texts.length) request.resolve(request.vectors);
+  async #run(request: Request): Promise<void> {
+    const { texts, vectors } = request;
+    this.#isRunning = true;
+    try {
+      vectors.push((await this.#thread.rpc.call("embed", texts[vectors.length] ?? "")) as Float32Array);
+      if (vectors.length === texts.length) request.resolve(vectors);
       else this.#waiting.push(request);
+    } catch (error) {
+      const message = `The model could not embed the text: ${messageOf(error)}`;
+      request.reject(this.#ended ?? new TrunklineError("INTERNAL", message));
     }
+    this.#isRunning = false;
     this.#next();
   }
 
@@ -208,9 +190,8 @@ class WorkerEmbedder implements LocalEmbedder {
   #end(reason: TrunklineError): void {
     if (this.#ended) return;
     this.#ended = reason;
-    this.#running?.request.reject(reason);
+    this.#thread.rpc.break(reason);
     for (const request of this.#waiting) request.reject(reason);
-    this.#running = undefined;
     this.#waiting = [];
   }
 }
@@ -225,11 +206,12 @@ function withResolvers<T>(): { promise: Promise<T>; resolve(value: T): void; rej
   return { promise, ...(settle as NonNullable<typeof settle>) };
 }
 
-function openingError(facts: ModelFacts, failed: Extract<FromWorker, { type: "failed" }>): TrunklineError {
-  return new TrunklineError("IO", `Cannot open the model "${facts.name}": ${failed.reason}`, {
-    hint: failed.damaged
-      ? `${PULL_HINT}, which replaces the damaged file.`
-      : "Run `trunkline models list` to check its files.",
+function openingError(facts: ModelFacts, { message, data }: TrunklineError): TrunklineError {
+  return new TrunklineError("IO", `Cannot open the model "${facts.name}": ${message}`, {
+    hint:
+      data?.damaged === true
+        ? `${PULL_HINT}, which replaces the damaged file.`
+        : "Run `trunkline models list` to check its files.",
     data: { model: facts.name },
   });
 }

@@ -4,8 +4,9 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import { contentIdOf, messageOf, parseJson, TrunklineError } from "@trunkline/core";
+import { serveRpc, Transferred } from "@trunkline/core/threads";
 import type { InferenceSession, Tensor } from "onnxruntime-node";
-import type { FromWorker, PinnedFile, ToWorker, WorkerSetup } from "./inference-messages.js";
+import type { PinnedFile, WorkerSetup } from "./inference-messages.js";
 import { meanPool, toUnitLength } from "./vectors.js";
 import { createTokenizer, type Tokenizer } from "./wordpiece.js";
 
@@ -23,21 +24,46 @@ const LOG_ERRORS_ONLY = 3;
 
 const port = parentPort;
 if (port === null) throw new TrunklineError("INTERNAL", "This file only runs in a worker thread.");
-const send = (message: FromWorker, transfer: readonly ArrayBuffer[] = []) => port.postMessage(message, transfer);
 // Only the main thread sets it.
 const setup = workerData as WorkerSetup;
 
-try {
-  const model = await load();
-  // In order: nothing may use the session after it is released.
-  let work: Promise<void> = Promise.resolve();
-  port.on("message", (message: ToWorker) => {
-    work = work.then(() => (message.type === "close" ? close(model) : answer(message, model)));
-  });
-  send({ type: "ready" });
-} catch (error) {
-  send({ type: "failed", reason: messageOf(error), damaged: error instanceof DamagedFile });
+const loading = load();
+/** In order: nothing may use the session after it is released. */
+let work: Promise<unknown> = loading.catch(() => {});
+
+function inOrder<T>(task: () => Promise<T>): Promise<T> {
+  const done = work.then(task);
+  work = done.catch(() => {});
+  return done;
 }
+
+serveRpc(
+  port,
+  {
+    open: async () => {
+      try {
+        await loading;
+      } catch (error) {
+        throw new TrunklineError("IO", messageOf(error), { data: { damaged: error instanceof DamagedFile } });
+      }
+    },
+    embed: (text: string) =>
+      inOrder(async () => {
+        const vector = await vectorOf(text, await loading);
+        return new Transferred(vector, [vector.buffer]);
+      }),
+    end: () =>
+      inOrder(async () => {
+        const model = await loading.catch(() => undefined);
+        try {
+          await model?.session.release();
+        } finally {
+          port.close();
+        }
+      }),
+  },
+  { owner: "embedder" },
+);
 
 async function load(): Promise<Model> {
   const reading = Promise.all([readPinned(setup.weights), readPinned(setup.tokenizer)]);
@@ -59,31 +85,17 @@ async function load(): Promise<Model> {
   return { tokenizer, session, Tensor };
 }
 
-async function close({ session }: Model): Promise<void> {
-  try {
-    await session.release();
-  } finally {
-    port?.close();
-  }
-}
-
-async function answer({ id, text }: Extract<ToWorker, { type: "embed" }>, model: Model): Promise<void> {
-  const { tokenizer, session, Tensor } = model;
-  try {
-    const ids = tokenizer.encode(text, setup.maxTokens);
-    const shape = [1, ids.length];
-    const { last_hidden_state: output } = await session.run({
-      input_ids: new Tensor("int64", BigInt64Array.from(ids, BigInt), shape),
-      attention_mask: new Tensor("int64", new BigInt64Array(ids.length).fill(1n), shape),
-      token_type_ids: new Tensor("int64", new BigInt64Array(ids.length), shape),
-    });
-    if (!(output?.data instanceof Float32Array) || output.data.length !== ids.length * setup.dimensions)
-      throw new TrunklineError("INTERNAL", "The model's output does not have the expected shape.");
-    const vector = toUnitLength(meanPool(output.data, setup.dimensions));
-    send({ type: "vector", id, vector }, [vector.buffer]);
-  } catch (error) {
-    send({ type: "error", id, reason: messageOf(error) });
-  }
+async function vectorOf(text: string, { tokenizer, session, Tensor }: Model): Promise<Float32Array<ArrayBuffer>> {
+  const ids = tokenizer.encode(text, setup.maxTokens);
+  const shape = [1, ids.length];
+  const { last_hidden_state: output } = await session.run({
+    input_ids: new Tensor("int64", BigInt64Array.from(ids, BigInt), shape),
+    attention_mask: new Tensor("int64", new BigInt64Array(ids.length).fill(1n), shape),
+    token_type_ids: new Tensor("int64", new BigInt64Array(ids.length), shape),
+  });
+  if (!(output?.data instanceof Float32Array) || output.data.length !== ids.length * setup.dimensions)
+    throw new TrunklineError("INTERNAL", "The model's output does not have the expected shape.");
+  return toUnitLength(meanPool(output.data, setup.dimensions));
 }
 
 /** Reads and verifies a file in one step, so the verified bytes are the ones used. */

@@ -14,7 +14,6 @@ export interface BatchDocuments {
 }
 
 export interface Batch extends BatchDocuments {
-  readonly id: number;
   readonly query: number;
   /** Whether this thread caches these contents. */
   readonly keep: boolean;
@@ -36,16 +35,7 @@ export interface DocumentMatches {
   readonly matches: readonly ScannedMatch[];
 }
 
-/** An error on its way between threads. */
-interface SentError {
-  readonly code: string;
-  readonly message: string;
-  readonly hint: string | undefined;
-  readonly data: Readonly<Record<string, unknown>> | undefined;
-}
-
 export interface SentAnswer {
-  readonly id: number;
   /** Index, count and skipped of each document with matches, in order. */
   readonly counts: Int32Array;
   /** Documents whose matches were collected, in order. */
@@ -55,7 +45,6 @@ export interface SentAnswer {
   readonly stoppedAt?: number;
   /** The document a killed thread was working on; `stoppedAt` can be before it. */
   readonly stuckAt?: number;
-  readonly error?: SentError;
 }
 
 export interface BatchAnswer {

@@ -1,8 +1,8 @@
 // The grep threads, shared by all queries. The main thread never runs a pattern. A thread that does not stop when told
 // to is killed; only its own batch is lost.
 import { totalmem } from "node:os";
-import { Worker } from "node:worker_threads";
-import { type ErrorCode, messageOf, TrunklineError } from "@trunkline/core";
+import { messageOf, TrunklineError, toTrunklineError } from "@trunkline/core";
+import { startThread, type Thread } from "@trunkline/core/threads";
 import { THREAD_LIMITS } from "../engine/threads/thread.js";
 import { columnsOf, partsOf, together } from "./batch-parts.js";
 import type {
@@ -27,12 +27,12 @@ interface GrepPoolOptions extends GrepThreadData {
  * A batch before the pool adds its part. Its documents come with their contents if the threads do not read contents
  * themselves.
  */
-export interface BatchRequest extends Omit<Batch, "id" | "shared" | "keep" | keyof BatchDocuments> {
+export interface BatchRequest extends Omit<Batch, "shared" | "keep" | keyof BatchDocuments> {
   readonly documents: readonly { readonly path: string; readonly hash: string }[];
   readonly contents?: readonly Uint8Array[] | undefined;
 }
 
-type Unnumbered = Omit<Batch, "id" | "shared" | "keep">;
+type Unshared = Omit<Batch, "shared" | "keep">;
 
 interface Job {
   readonly batch: Omit<Batch, "keep">;
@@ -42,13 +42,10 @@ interface Job {
   timer: NodeJS.Timeout | undefined;
 }
 
-interface Thread {
-  readonly worker: Worker;
+interface GrepThread extends Thread {
   /** Permanent threads have a number; extra ones for peak load do not. */
   readonly number: number | undefined;
   job: Job | undefined;
-  /** Runs while the thread has no job. */
-  idle: NodeJS.Timeout | undefined;
 }
 
 /** The most threads, so that one query does not wait for another. */
@@ -67,11 +64,10 @@ const GRACE_MS = 1000;
 
 export class GrepPool implements AsyncDisposable {
   readonly #options: GrepPoolOptions;
-  readonly #threads: Thread[] = [];
+  readonly #threads: GrepThread[] = [];
   readonly #queue: Job[] = [];
   /** The latest query, and how many documents it has searched. */
   #latest = { query: 0, documents: 0 };
-  #lastId = 0;
   #closed = false;
 
   constructor(options: GrepPoolOptions = {}) {
@@ -128,10 +124,10 @@ export class GrepPool implements AsyncDisposable {
     return this.#threads.length < 2 && this.#latest.documents <= FEW_DOCUMENTS;
   }
 
-  async #run(request: Unnumbered, home: number | undefined, signal: AbortSignal): Promise<SentAnswer> {
+  async #run(request: Unshared, home: number | undefined, signal: AbortSignal): Promise<SentAnswer> {
     if (this.#closed) throw closedError();
     const shared = new SharedArrayBuffer(8);
-    const batch = { ...request, id: ++this.#lastId, shared };
+    const batch = { ...request, shared };
     return await new Promise<SentAnswer>((resolve, reject) => {
       const stop = (): void => {
         Atomics.store(new Int32Array(shared), 0, 1);
@@ -160,9 +156,9 @@ export class GrepPool implements AsyncDisposable {
     this.#closed = true;
     for (const job of this.#queue.splice(0)) job.settle(closedError());
     const threads = this.#threads.splice(0);
-    for (const { job, idle } of threads) {
-      clearTimeout(idle);
-      job?.settle(closedError());
+    for (const { rpc, idle } of threads) {
+      rpc.break(closedError());
+      clearTimeout(idle.timer);
     }
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
@@ -176,16 +172,27 @@ export class GrepPool implements AsyncDisposable {
       const { job, thread } = next;
       this.#queue.splice(this.#queue.indexOf(job), 1);
       thread.job = job;
-      clearTimeout(thread.idle);
-      thread.worker.ref();
-      const batch: Batch = { ...job.batch, keep: job.home !== undefined && job.home === thread.number };
-      thread.worker.postMessage(batch, batch.data === undefined ? [] : [batch.data]);
-      this.#killAfter(job, Math.max(batch.deadline - Date.now(), 0) + GRACE_MS);
+      void this.#search(thread, job);
+      this.#killAfter(job, Math.max(job.batch.deadline - Date.now(), 0) + GRACE_MS);
     }
   }
 
+  async #search(thread: GrepThread, job: Job): Promise<void> {
+    const batch: Batch = { ...job.batch, keep: job.home !== undefined && job.home === thread.number };
+    const transfer = batch.data === undefined ? [] : [batch.data];
+    const answer = await thread.rpc
+      .call("search", batch, { transfer })
+      .catch((error: unknown) => toTrunklineError(error));
+    // It was killed.
+    if (thread.job !== job) return;
+    thread.job = undefined;
+    job.settle(answer as SentAnswer | TrunklineError);
+    this.#dispatch();
+    if (thread.job === undefined && thread.number === undefined) this.#drop(thread);
+  }
+
   /** Returns the next job that can start, and its thread. Queries take turns: one without a thread goes first. */
-  #next(): { job: Job; thread: Thread } | undefined {
+  #next(): { job: Job; thread: GrepThread } | undefined {
     const running = new Set(this.#threads.map((thread) => thread.job?.batch.query));
     for (const starved of [true, false]) {
       for (const job of this.#queue) {
@@ -197,7 +204,7 @@ export class GrepPool implements AsyncDisposable {
     return undefined;
   }
 
-  #threadFor({ home }: Job, starved: boolean): Thread | undefined {
+  #threadFor({ home }: Job, starved: boolean): GrepThread | undefined {
     if (home !== undefined) {
       const own = this.#threads.find(({ number }) => number === home);
       if (own === undefined) return this.#start(home);
@@ -217,62 +224,38 @@ export class GrepPool implements AsyncDisposable {
     return this.#options.threads ?? 2;
   }
 
-  #start(number: number | undefined): Thread {
+  #start(number: number | undefined): GrepThread {
     const { reader, cacheBytes = Math.min(CACHE_BYTES, availableBytes() / 8) } = this.#options;
     const workerData: GrepThreadStart = {
       ...(reader === undefined ? {} : { reader }),
       cacheBytes: number === undefined || reader === undefined ? 0 : Math.floor(cacheBytes / this.#kept),
     };
-    const worker = new Worker(THREAD_ENTRY, { workerData, name: "store grep", resourceLimits: THREAD_LIMITS });
-    const thread: Thread = { worker, number, job: undefined, idle: undefined };
-    this.#rest(thread);
-    worker.on("message", (answer: SentAnswer) => this.#finish(thread, answer));
-    worker.on("error", (error) => this.#lose(thread, error));
-    worker.once("exit", () => this.#lose(thread, new Error("it ended")));
+    const started = startThread(THREAD_ENTRY, {
+      owner: "grep pool",
+      name: "store grep",
+      workerData,
+      limits: THREAD_LIMITS,
+      idle: { ms: this.#options.idleMs ?? IDLE_MS, end: () => this.#drop(thread) },
+      onLost: (error) => this.#lose(thread, error),
+    });
+    const thread: GrepThread = { ...started, number, job: undefined };
     this.#threads.push(thread);
     return thread;
   }
 
-  /** Lets a thread wait for its next job. It must not keep the process alive, and ends after a while. */
-  #rest(thread: Thread): void {
-    thread.worker.unref();
-    thread.idle = setTimeout(() => this.#drop(thread), this.#options.idleMs ?? IDLE_MS).unref();
-  }
-
-  #finish(thread: Thread, answer: SentAnswer): void {
-    const job = thread.job;
-    if (job === undefined || job.batch.id !== answer.id) return;
-    thread.job = undefined;
-    this.#rest(thread);
-    const { error } = answer;
-    job.settle(
-      error === undefined
-        ? answer
-        : new TrunklineError(error.code as ErrorCode, error.message, {
-            ...(error.hint === undefined ? {} : { hint: error.hint }),
-            ...(error.data === undefined ? {} : { data: error.data }),
-          }),
-    );
-    this.#dispatch();
-    if (thread.job === undefined && thread.number === undefined) this.#drop(thread);
-  }
-
-  #lose(thread: Thread, error: unknown): void {
-    const job = thread.job;
+  #lose(thread: GrepThread, error: unknown): void {
     if (!this.#drop(thread)) return;
-    job?.settle(
-      new TrunklineError("INTERNAL", `A grep thread ended: ${messageOf(error)}.`, { cause: error, retryable: true }),
-    );
+    const message = `A grep thread ended: ${messageOf(error)}.`;
+    thread.rpc.break(new TrunklineError("INTERNAL", message, { cause: error, retryable: true }));
     if (!this.#closed) this.#dispatch();
   }
 
   /** Removes and ends the thread; false if that was already done. */
-  #drop(thread: Thread): boolean {
+  #drop(thread: GrepThread): boolean {
     const index = this.#threads.indexOf(thread);
     if (index === -1) return false;
     this.#threads.splice(index, 1);
-    clearTimeout(thread.idle);
-    thread.worker.removeAllListeners("exit");
+    clearTimeout(thread.idle.timer);
     thread.worker.terminate().catch(() => {});
     return true;
   }
@@ -283,15 +266,16 @@ export class GrepPool implements AsyncDisposable {
       const waiting = this.#queue.indexOf(job);
       if (waiting !== -1) {
         this.#queue.splice(waiting, 1);
-        job.settle({ id: job.batch.id, ...NOTHING, stoppedAt: 0 });
+        job.settle({ ...NOTHING, stoppedAt: 0 });
         return;
       }
       const thread = this.#threads.find((candidate) => candidate.job === job);
       if (thread === undefined) return;
       // Everything the batch had found is lost with the thread, so it counts as stopped at its start.
       const stuckAt = Atomics.load(new Int32Array(job.batch.shared), 1);
+      thread.job = undefined;
       this.#drop(thread);
-      job.settle({ id: job.batch.id, ...NOTHING, stoppedAt: 0, stuckAt });
+      job.settle({ ...NOTHING, stoppedAt: 0, stuckAt });
       this.#dispatch();
     }, ms);
     job.timer.unref();

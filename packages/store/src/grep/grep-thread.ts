@@ -1,6 +1,7 @@
 // A grep thread: takes one batch at a time and answers with what it found.
 import { parentPort, workerData } from "node:worker_threads";
-import { TrunklineError, toTrunklineError } from "@trunkline/core";
+import { TrunklineError } from "@trunkline/core";
+import { serveRpc, Transferred } from "@trunkline/core/threads";
 import { ContentCache, type ScannableText } from "./content-cache.js";
 import type { Batch, GrepReader, GrepThreadStart, SentAnswer } from "./grep-messages.js";
 import { compilePattern } from "./pattern.js";
@@ -128,8 +129,7 @@ class Run {
   };
 
   #answer(): SentAnswer {
-    const { id } = this.#batch;
-    return { id, counts: Int32Array.from(this.#counts), collected: this.#collected, binary: this.#binary };
+    return { counts: Int32Array.from(this.#counts), collected: this.#collected, binary: this.#binary };
   }
 }
 
@@ -145,19 +145,11 @@ function opened(): Promise<GrepReader> {
 // Open the reader before the first batch.
 if (wanted !== undefined) void opened();
 
-async function run(batch: Batch): Promise<SentAnswer> {
+async function search(batch: Batch): Promise<Transferred<SentAnswer>> {
   cache.begin(batch.query);
-  try {
-    return await new Run(batch, batch.data === undefined ? await opened() : undefined).run();
-  } catch (error) {
-    const { code, message, hint, data } = toTrunklineError(error);
-    const nothing = { counts: new Int32Array(), collected: [], binary: [] };
-    return { id: batch.id, ...nothing, error: { code, message, hint, data } };
-  }
+  const answer = await new Run(batch, batch.data === undefined ? await opened() : undefined).run();
+  return new Transferred(answer, [answer.counts.buffer as ArrayBuffer]);
 }
 
-const parent = parentPort;
 // Batches come one at a time: the pool waits for an answer before it sends the next.
-parent?.on("message", (batch: Batch) => {
-  void run(batch).then((answer) => parent.postMessage(answer, [answer.counts.buffer as ArrayBuffer]));
-});
+if (parentPort !== null) serveRpc(parentPort, { search }, { owner: "grep pool" });
