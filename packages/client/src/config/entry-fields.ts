@@ -201,7 +201,7 @@ export const ENTRY_FIELDS = {
     about:
       "what to do when the server [changes its tools](../guides/connect-your-servers.md#when-a-server-changes-its-tools): `hold` holds every change, `notice` only notes it, `off` ignores it",
     type: "`hold`, `notice` or `off`",
-    default: "`hold`",
+    default: "changes that could mislead a model are held",
     setBy: OUR_FILES,
     isApproved: true,
     read: readPin,
