@@ -205,6 +205,8 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     async run({ open }) {
       await using store = await open();
       await store.run("add", { content: "before", name: "before.txt" });
+      for (const content of ["a kept answer", "another answer"])
+        await store.run("add", { content, name: `${content}.txt`, collection: "results" });
       await store.run("start", { label: "work" });
       await store.run("add", {
         content: "during",
@@ -219,9 +221,26 @@ export const contentStoreCases: readonly ConformanceCase[] = [
         assert.deepEqual(await paths(filter), ["during.txt"]);
       }
       assert.deepEqual(await paths({ tags: ["t", "u"], match_all_tags: true }), []);
+      for (const pinned of ["before", "a kept answer"]) await store.run("pin", { hash: contentIdOf(pinned) });
+      assert.deepEqual((await paths({ session: true })).sort(), ["a kept answer.txt", "before.txt", "during.txt"]);
       const summary: Answer = await store.run("stop", {});
       assert.deepEqual(summary.added, ["during.txt"]);
       await rejects(store.run("list", { session: true }), "INVALID_ARGUMENT");
+    },
+  },
+  {
+    name: "keeps the open session if another one is to be started or resumed",
+    async run({ open }) {
+      await using store = await open();
+      const other: Answer = await store.run("start", { label: "other" }, { client: "other" });
+      const { session_id }: Answer = await store.run("start", { label: "first" });
+      const refused = (error: unknown) =>
+        isTrunklineError(error, "INVALID_ARGUMENT") && error.message.includes(session_id);
+      await assert.rejects(async () => await store.run("start", { label: "second" }), refused);
+      await assert.rejects(async () => await store.run("resume", { session_id: other.session_id }), refused);
+      await store.run("add", { content: "kept", name: "kept.txt" });
+      const summary: Answer = await store.run("stop", {});
+      assert.deepEqual([summary.session_id, summary.added], [session_id, ["kept.txt"]]);
     },
   },
   {

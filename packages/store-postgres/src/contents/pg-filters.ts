@@ -43,6 +43,9 @@ export class Values {
   }
 }
 
+/** SQL: whether the content is pinned in a session. */
+const isPinned = (session: string) => `EXISTS (SELECT 1 FROM pins p WHERE p.session = ${session} AND p.content = c.id)`;
+
 /** Selects the documents and versions that match the filters and that the viewer can see. */
 export async function selectDocuments(sql: Sql, params: SelectionParams): Promise<Selection> {
   const where: string[] = [];
@@ -58,11 +61,12 @@ export async function selectDocuments(sql: Sql, params: SelectionParams): Promis
   } else {
     where.push("d.state = 'live'");
     if (collection !== undefined) where.push(`d.collection = ${place(collection)}`);
-    // Stored results are only included if their collection is named.
-    else
-      where.push(
-        "d.collection NOT IN (SELECT id FROM collections WHERE name = 'results' OR starts_with(name, 'results@'))",
-      );
+    // Stored results are only included if their collection is named, or if they are pinned in the session.
+    else {
+      const isOrdinary =
+        "d.collection NOT IN (SELECT id FROM collections WHERE name = 'results' OR starts_with(name, 'results@'))";
+      where.push(params.session === undefined ? isOrdinary : `(${isOrdinary} OR ${isPinned(place(params.session))})`);
+    }
   }
   const tags = tagList(params.tags);
   if (tags.length > 0) {
@@ -80,8 +84,9 @@ export async function selectDocuments(sql: Sql, params: SelectionParams): Promis
     if ((await sql.get("SELECT 1 FROM seen_sessions WHERE id = $1", params.session)) === undefined) {
       throw new TrunklineError("NOT_FOUND", `The store has no session "${params.session}".`);
     }
+    const session = place(params.session);
     where.push(
-      `EXISTS (SELECT 1 FROM session_documents s WHERE s.session = ${place(params.session)} AND s.document = d.id)`,
+      `(EXISTS (SELECT 1 FROM session_documents s WHERE s.session = ${session} AND s.document = d.id) OR ${isPinned(session)})`,
     );
   }
   if (params.type !== undefined) where.push(`c.type = ${place(params.type)}`);

@@ -62,7 +62,7 @@ export class ClientSessions {
 
   async start({ label }: OperationParams<"start">, options: StoreCallOptions): Promise<SessionStarted> {
     const { client = "", signal } = options;
-    if (this.#sessions.has(client)) await this.stop(options);
+    this.#requireNone(options);
     const started = await this.#threads.writer.start({ label, viewer: viewerOf(options.principal) }, { signal });
     this.#sessions.set(client, { id: started.sessionId, watchers: [] });
     return started;
@@ -73,7 +73,7 @@ export class ClientSessions {
     const { client = "", signal } = options;
     const resumed = await this.#threads.reader.resume({ session }, { signal, viewer: viewerOf(options.principal) });
     if (this.current(options) !== session) {
-      if (this.#sessions.has(client)) await this.stop(options);
+      this.#requireNone(options);
       this.#sessions.set(client, { id: session, watchers: [] });
     }
     return resumed;
@@ -142,6 +142,15 @@ export class ClientSessions {
         this.#logger.error("a listener for changed documents failed", { error: messageOf(error) });
       }
     }
+  }
+
+  /** Another session would end the open one and its watches without a word. */
+  #requireNone(options: StoreCallOptions): void {
+    const open = this.current(options);
+    if (open === undefined) return;
+    throw new TrunklineError("INVALID_ARGUMENT", `The session "${open}" is open.`, {
+      hint: "Documents belong to it already. End it with `stop` to start another one.",
+    });
   }
 
   #open({ client = "" }: StoreCallOptions): OpenSession {

@@ -49,6 +49,9 @@ export function defineFilterFunctions(db: Db): void {
   });
 }
 
+/** SQL: whether the content is pinned in a session. */
+const PINNED = "EXISTS (SELECT 1 FROM pins p WHERE p.session = ? AND p.content = c.id)";
+
 /** Selects the documents and versions that match the filters. */
 export function selectDocuments(db: Db, params: SelectionParams): Selection {
   const where: string[] = [];
@@ -66,8 +69,12 @@ export function selectDocuments(db: Db, params: SelectionParams): Selection {
   } else {
     add("d.state = 'live'");
     if (collection !== undefined) add("d.collection = ?", collection);
-    // Stored results are only included if their collection is named.
-    else add(`d.collection NOT IN (SELECT id FROM main.collections WHERE ${IS_RESULTS})`);
+    // Stored results are only included if their collection is named, or if they are pinned in the session.
+    else {
+      const results = `SELECT id FROM main.collections WHERE ${IS_RESULTS}`;
+      if (params.session === undefined) add(`d.collection NOT IN (${results})`);
+      else add(`(d.collection NOT IN (${results}) OR ${PINNED})`, params.session);
+    }
   }
   addTags(params, add);
   for (const [key, value] of Object.entries(metadataObject(params.metadata))) {
@@ -83,7 +90,11 @@ export function selectDocuments(db: Db, params: SelectionParams): Selection {
     if (db.get("SELECT 1 FROM sessions WHERE id = ?", params.session) === undefined) {
       throw new TrunklineError("NOT_FOUND", `The store has no session "${params.session}".`);
     }
-    add("EXISTS (SELECT 1 FROM session_documents s WHERE s.session = ? AND s.document = d.id)", params.session);
+    add(
+      `(EXISTS (SELECT 1 FROM session_documents s WHERE s.session = ? AND s.document = d.id) OR ${PINNED})`,
+      params.session,
+      params.session,
+    );
   }
   if (params.type !== undefined) add("c.type = ?", params.type);
   if (params.extension !== undefined) {
