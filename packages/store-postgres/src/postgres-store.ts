@@ -1,6 +1,6 @@
 // The store on PostgreSQL: the operations of the contract as methods, and access to content by hash.
 import { resolve } from "node:path";
-import { type ContentId, type Embedder, parseContentId, type Team, TrunklineError } from "@trunkline/core";
+import { atMost, type ContentId, type Embedder, parseContentId, type Team, TrunklineError } from "@trunkline/core";
 import type {
   AddParams,
   AddResult,
@@ -58,6 +58,7 @@ import {
   removeOldPartials,
   requireParams,
   requireRestorable,
+  SETTLE_MS,
   storedCollection,
   type TransferEvent,
   type TransferState,
@@ -211,9 +212,11 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
     return await this.#read(options, (sql) => getDocument(sql, resolved, relatedTo));
   }
 
-  /** Returns what is in the graph so far. {@link indexed} waits until it is complete. */
+  /** Returns what is in the graph so far, after a short wait for new documents. {@link indexed} waits until it is complete. */
   async graph(params: GraphParams, options: StoreCallOptions = {}): Promise<GraphResult> {
     requireParams("graph", params);
+    const { isReadOnly, work } = this.#engine;
+    if (!isReadOnly) await atMost(SETTLE_MS, work.idle(), options.signal);
     return await this.#read(options, (sql) => graph(sql, { ...params, absolute: this.#absolute(params.name) }));
   }
 

@@ -46,7 +46,7 @@ export {
 export { type AddDocuments, type AddedDocuments, RESULTS_KEPT_MS } from "./engine/writing/store-content.js";
 export { graphOf, isGraphText } from "./graph/document-graph.js";
 export { decodeFacts, encodeFacts } from "./graph/file-codec.js";
-export { DEFAULT_NODES, graphWay, nothingNamed } from "./graph/graph-params.js";
+export { DEFAULT_NODES, graphWay, nothingNamed, SETTLE_MS } from "./graph/graph-params.js";
 export {
   affectedBy,
   collectionKey,

@@ -1,6 +1,6 @@
 // The public store: an asynchronous facade on the main thread. All file and database work happens in workers.
 import { resolve } from "node:path";
-import { type ContentId, type Embedder, type Logger, parseContentId, TrunklineError } from "@trunkline/core";
+import { atMost, type ContentId, type Embedder, type Logger, parseContentId, TrunklineError } from "@trunkline/core";
 import type { RpcOptions } from "@trunkline/core/threads";
 import type {
   AddParams,
@@ -51,6 +51,7 @@ import { requireParams } from "./contract/require-params.js";
 import type { GuardedPaths } from "./engine/files/guard.js";
 import { storedCollection, type Viewer, viewerOf } from "./engine/sqlite/visibility.js";
 import type { ThreadPool } from "./engine/threads/thread-pool.js";
+import { SETTLE_MS } from "./graph/graph-params.js";
 import type { GrepCallOptions } from "./grep/index.js";
 import { StoreGrep } from "./grep/store-grep.js";
 import type { PlacedState, Replay, TransferEvent, TransferState, TransferStore } from "./maintenance/copy-store.js";
@@ -184,9 +185,10 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
     return await this.#engine.pool.reader.get({ ...params, ...output, absolute, limits }, rpc(options));
   }
 
-  /** Returns what is in the graph so far. {@link indexed} waits until it is complete. */
+  /** Returns what is in the graph so far, after a short wait for new documents. {@link indexed} waits until it is complete. */
   async graph(params: GraphParams, options: StoreCallOptions = {}): Promise<GraphResult> {
     requireParams("graph", params);
+    await atMost(SETTLE_MS, this.#engine.pool.indexed(), options.signal);
     return await this.#engine.pool.reader.graph({ ...params, absolute: this.#absolute(params.name) }, rpc(options));
   }
 

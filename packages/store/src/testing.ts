@@ -244,6 +244,22 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: "shows a document in the graph right after it was added",
+    async run({ open }) {
+      await using store = await open();
+      for (const [name, content] of [
+        ["retry.ts", "export function retry() {}"],
+        ["use.ts", 'import { retry } from "./retry.js";\nexport const used = () => retry();'],
+      ])
+        await store.run("add", { content, name });
+      const { nodes }: Answer = await store.run("graph", { name: "retry.ts" });
+      assert.ok(
+        nodes.some(({ name }: Answer) => name === "retry"),
+        JSON.stringify(nodes),
+      );
+    },
+  },
+  {
     name: "lists pages that together contain every document once",
     async run({ open }) {
       await using store = await open();

@@ -6,6 +6,11 @@ import { parseRelation, RELATIONS, type Relation } from "./index.js";
 
 /** How many nodes an answer has by default. */
 export const DEFAULT_NODES = 100;
+/**
+ * How long `graph` waits for documents that join it in the background: long enough for what was just added, short enough
+ * while a large folder is being indexed.
+ */
+export const SETTLE_MS = 2_000;
 const MOST_NODES = 10_000;
 
 /** How far, and along which edges, to go from a node. */
