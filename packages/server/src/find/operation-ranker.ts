@@ -1,13 +1,39 @@
 // Ranks operations for a question: by words, and also by meaning if there is a model.
-import { byCodeUnit, type Embedder, type Logger } from "@trunkline/core";
+import { byCodeUnit, type Embedder, type Logger, typingDistance } from "@trunkline/core";
 import { type Candidate, embeddedTexts, type Field, fieldsOf, TEXTS } from "./candidate-texts.js";
 import { Vectors } from "./kept-vectors.js";
 import { KeywordIndex } from "./keyword-index.js";
-import { type NameForms, namedBy, nameForms } from "./named.js";
-import { needsOf } from "./needs.js";
-import { plainQuestion } from "./plain-question.js";
 import { synonymsOf } from "./synonyms.js";
 import { wordsOf } from "./words.js";
+
+const VALUES: readonly (readonly [RegExp, string])[] = [
+  [/\bhttps?:\/\/[^\s"'<>)\]]*[^\s"'<>)\].,;:!?]/gi, "URL"],
+  [/\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g, "email address"],
+  // A path to a file keeps its extension: ~/notes/today.md is an "md file".
+  [/(?<![\w/])(?:~|\.{1,2}|[A-Za-z]:)?[\\/][\w.~\\/-]*\.([A-Za-z]\w{0,4})\b/g, "$1 file"],
+  [/(?<![\w/])(?:~|\.{1,2})\/[\w.~/-]*/g, "folder"],
+  [/\bwww\.[\w-]+(?:\.[\w-]+)+\b/gi, "website"],
+];
+
+/** A part with fewer meaningful words belongs to its neighbour. */
+const FEWEST_WORDS = 2;
+
+/** Each need costs an embedding, and a page of text is not a list of tasks. */
+const MOST_NEEDS = 8;
+
+const BOUNDARY =
+  /(?<=[\p{L}\p{N})"'\]])[.;!?:](?=\s|$)|,\s+|\s+(?:and|then|also|while|including|with|plus|or)\s+|\n+|[。；，、！？]/u;
+
+/** Longer questions describe something; they do not name it. */
+const LONGEST_NAME = 80;
+
+/** Shorter words are a typo away from too many names. */
+const SHORTEST_TYPO = 4;
+
+const LONG_NAME = 8;
+
+/** A word that is written like an identifier: with an underscore, a dot, a hyphen or a capital inside. */
+const IDENTIFIER = /[\p{L}\p{N}]+(?:[_.:/-]+[\p{L}\p{N}]+|(?<=\p{Ll})\p{Lu}[\p{L}\p{N}]*)+/gu;
 
 interface Ranking<C> {
   readonly method: "hybrid" | "keyword";
@@ -218,4 +244,77 @@ function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let at = 0; at < a.length; at++) sum += (a[at] ?? 0) * (b[at] ?? 0);
   return sum;
+}
+
+// Recognizes questions that name an operation.
+
+/** The forms of a candidate's name that questions are compared with. */
+interface NameForms {
+  readonly full: string;
+  readonly tool: string;
+  readonly fullWords: string;
+  readonly toolWords: string;
+}
+
+function nameForms({ name, tool, server }: Candidate): NameForms {
+  return {
+    full: lettersOf(name),
+    tool: lettersOf(tool),
+    fullWords: keyOf(`${server ?? ""} ${tool}`),
+    toolWords: keyOf(tool),
+  };
+}
+
+/**
+ * Returns how clearly a question names a candidate: 3 is its full name, 2 the name of the tool, 1 the name with a typo,
+ * 0 not at all. Spelling style does not matter: `createIssue`, `create_issue` and "create issue" are the same.
+ */
+function namedBy(question: string): (forms: NameForms) => number {
+  const text = question.trim();
+  const asked = text.length <= LONGEST_NAME ? keyOf(text) : "";
+  const mentioned = new Set([...text.matchAll(IDENTIFIER)].map(([name]) => lettersOf(name)));
+  // A typo in a single word is a typo in a name; a sentence that resembles a name is just a sentence.
+  const typed = text.length <= LONGEST_NAME && !/\s/.test(text) ? lettersOf(text) : "";
+  return ({ full, tool, fullWords, toolWords }) => {
+    if (mentioned.has(full) || (asked !== "" && asked === fullWords)) return 3;
+    if (mentioned.has(tool) || (asked !== "" && asked === toolWords)) return 2;
+    return typed.length >= SHORTEST_TYPO && (isTypo(typed, tool) || isTypo(typed, full)) ? 1 : 0;
+  };
+}
+
+function isTypo(typed: string, name: string): boolean {
+  return typingDistance(typed, name) <= (name.length < LONG_NAME ? 1 : 2);
+}
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+}
+
+/** The same for the same words in any order. */
+function keyOf(text: string): string {
+  return [...new Set(wordsOf(text))].sort().join(" ");
+}
+
+// Splits a task into its needs: "read the sheet, plot it and save a PDF" asks for three different tools.
+
+/** Returns the parts of a question that ask for different things; none if it asks for one. */
+export function needsOf(question: string): string[] {
+  const needs: string[] = [];
+  let short = "";
+  for (const part of question.split(BOUNDARY)) {
+    const text = `${short} ${part}`.trim();
+    if (wordsOf(text).length >= FEWEST_WORDS) {
+      needs.push(text);
+      short = "";
+    } else short = text;
+    if (needs.length === MOST_NEEDS) break;
+  }
+  if (short !== "" && needs.length > 0) needs.push(`${needs.pop()} ${short}`);
+  return needs.length > 1 ? needs : [];
+}
+
+// Replaces concrete values in a question by what they are: the words in a path or an address say little about the task.
+
+export function plainQuestion(question: string): string {
+  return VALUES.reduce((text, [value, kind]) => text.replace(value, kind), question);
 }

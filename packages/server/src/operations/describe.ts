@@ -1,15 +1,53 @@
 // `describe`: what can be done, in as few words as possible, with schemas only on request.
 import type { HeldEntry } from "@trunkline/client";
-import { isTrunklineError, nearestNames, param, printable, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, nearestNames, param, printable, signatureOf, TrunklineError, typeOf } from "@trunkline/core";
 import type { Caller } from "../interfaces/exchange.js";
 import type { Operation } from "../interfaces/operation.js";
 import type { KnownServer } from "../upstreams/kept-tools.js";
 import type { Upstreams } from "../upstreams/upstreams.js";
-import { briefSignature } from "./brief-signature.js";
 import { define } from "./define.js";
-import { toolCard } from "./tool-cards.js";
 import { type Line, lineOf, type ToolFinder, toolLine } from "./tool-finder.js";
 import { kindOf } from "./upstream-operation.js";
+
+const REFERENCES = {
+  "$prev.field[0]": "of the previous step's result, uncut",
+  $x: 'of the step with "as": "x"',
+  "$steps[0]": "of a step by its index",
+  "$prev.items[*].id": "of every item, as a list; [0:3] for the first three",
+  "{{$x.title}}": "inside a longer text",
+  "$hash:<hash>": "stored content, put in without passing through you",
+  $$: "a literal $",
+};
+
+const CARDS: Readonly<Record<string, unknown>> = {
+  query: {
+    name: "query",
+    kind: "tool",
+    summary: "Runs read operations in order, until one fails. grep and get work on the documents of the step before.",
+    parameters: { steps: [{ op: "…", params: {}, as: "x", for_each: "$prev.results[*]" }], max_tokens: 8000 },
+    references: { ...REFERENCES, $item: "with for_each: the item; the step runs once for each" },
+  },
+  execute: {
+    name: "execute",
+    kind: "tool",
+    summary: "Runs any operations in order, until one fails. It has no for_each.",
+    parameters: {
+      operations: [{ op: "…", params: {} }],
+      continueOnError: "run the rest after a failure",
+      atomic: "undo everything on a failure; store operations only",
+      dry_run: "say what would happen",
+      idempotency_key: "the same key answers from the first run",
+    },
+    references: REFERENCES,
+  },
+};
+
+const LONGEST_SIGNATURE = 300;
+
+const DEEPEST_TYPE = 3;
+
+/** Keywords that can constrain the parameters beyond the listed ones. */
+const COMBINING = ["allOf", "anyOf", "oneOf", "$ref", "if"];
 
 interface DescribeOptions {
   readonly upstreams: Upstreams;
@@ -267,4 +305,34 @@ function pageOf<T>(items: readonly T[], { limit = LISTED, cursor }: Pick<Page, "
   }
   const end = from + limit;
   return { items: items.slice(from, end), cursor: items.length > end ? { cursor: `at:${end}` } : {} };
+}
+
+// The signature of a found operation: enough to call it, on one line.
+
+/**
+ * Builds a signature short enough for one line: omits the output first, then hints, nested objects, types and
+ * parameters. A signature that ends with `…` is incomplete.
+ */
+export function briefSignature(
+  schema: Readonly<Record<string, unknown>>,
+  outputSchema: Readonly<Record<string, unknown>> | undefined,
+): string {
+  const hinted = signatureOf(schema, { depth: DEEPEST_TYPE, hints: true });
+  const shorter = [
+    ...(outputSchema === undefined ? [] : [`${hinted} => ${typeOf(outputSchema, DEEPEST_TYPE)}`]),
+    hinted,
+    signatureOf(schema, { depth: DEEPEST_TYPE }),
+    signatureOf(schema),
+    signatureOf(schema, { optionalTypes: false }),
+  ];
+  const fitting =
+    shorter.find((text) => text.length <= LONGEST_SIGNATURE) ?? `${shorter.at(-1)?.slice(0, LONGEST_SIGNATURE)}…`;
+  return COMBINING.some((key) => schema[key] !== undefined) && !fitting.endsWith("…") ? `${fitting} …` : fitting;
+}
+
+// What `describe` says about our own tools: more than their definitions, which every client pays for.
+
+/** Describes one of our own tools; undefined for other names. */
+function toolCard(name: string): unknown {
+  return Object.hasOwn(CARDS, name) ? CARDS[name] : undefined;
 }

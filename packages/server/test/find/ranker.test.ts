@@ -1,9 +1,7 @@
 import { type Embedder, silentLogger } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import type { Candidate } from "../../src/find/candidate-texts.js";
-import { needsOf } from "../../src/find/needs.js";
-import { Ranker } from "../../src/find/operation-ranker.js";
-import { plainQuestion } from "../../src/find/plain-question.js";
+import { needsOf, plainQuestion, Ranker } from "../../src/find/operation-ranker.js";
 
 function tool(name: string, description: string, params: readonly string[] = []): Candidate {
   const [server = "", tool = ""] = name.split(".");

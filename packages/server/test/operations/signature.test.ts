@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { briefSignature } from "../../src/operations/brief-signature.js";
+import { briefSignature } from "../../src/operations/describe.js";
 
 const content = { type: "object", properties: { content: { type: "string" } }, required: ["content"] };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pageOf } from "../../src/resources/page.js";
+import { pageOf } from "../../src/resources/resources.js";
 import { parseUriTemplate } from "../../src/resources/uri-template.js";
 
 describe("a URI template", () => {

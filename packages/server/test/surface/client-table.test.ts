@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { surfaceOf } from "../../src/surface/client-table.js";
+import { surfaceOf } from "../../src/surface/surface-decision.js";
 
 const client = (name: string, capabilities = {}) => ({ name, capabilities });
 
