@@ -1,14 +1,51 @@
 // Definitions that servers have changed: what is held, with everything in it that would be approved, and what happened.
 import { createHash } from "node:crypto";
-import { approvePins, type HeldPin, type PinChange, reportPins } from "@trunkline/client/internal";
+import {
+  approvePins,
+  type DiffLine,
+  diffDefinitions,
+  type HeldPin,
+  type PinChange,
+  reportPins,
+} from "@trunkline/client/internal";
 import type { DefinitionRow } from "@trunkline/console/contract";
 import { firstChars, TrunklineError } from "@trunkline/core";
 import type { App } from "../app/app.js";
-import { KeptDiffs } from "./kept-diffs.js";
 
 /** What has already happened is cut; what is to be approved is shown whole. */
 const LONGEST_LINE = 2_000;
 const MOST_LINES = 100;
+
+/** The differences that were asked for last. */
+export class KeptDiffs {
+  readonly #limits: Limits;
+  readonly #find: typeof diffDefinitions;
+  /** The one that was asked for last is the last. */
+  readonly #kept = new Map<string, readonly DiffLine[]>();
+  #lines = 0;
+
+  constructor(limits: Limits, find: typeof diffDefinitions = diffDefinitions) {
+    this.#limits = limits;
+    this.#find = find;
+  }
+
+  between(before: Definition, after: Definition): readonly DiffLine[] {
+    const key = createHash("sha256")
+      .update(JSON.stringify([before ?? null, after ?? null]))
+      .digest("base64");
+    const known = this.#kept.get(key);
+    const diff = known ?? this.#find(before, after);
+    if (known === undefined) this.#lines += diff.length;
+    else this.#kept.delete(key);
+    this.#kept.set(key, diff);
+    for (const [oldest, old] of this.#kept) {
+      if (this.#kept.size <= this.#limits.diffs && this.#lines <= this.#limits.lines) break;
+      this.#kept.delete(oldest);
+      this.#lines -= old.length;
+    }
+    return diff;
+  }
+}
 
 /** More than the changes that are kept of a few servers. */
 const diffs = new KeptDiffs({ diffs: 200, lines: 100_000 });
@@ -109,4 +146,14 @@ function idOf({ server, kind, name }: { server: string; kind: string; name: stri
     .update(JSON.stringify([server, kind, name]))
     .digest("hex")
     .slice(0, 24);
+}
+
+// Differences that were found before. The files with the definitions are read again for every request, but rarely differ.
+
+type Definition = Parameters<typeof diffDefinitions>[0];
+
+interface Limits {
+  readonly diffs: number;
+  /** Of all of them: a server decides how many lines a definition has. */
+  readonly lines: number;
 }

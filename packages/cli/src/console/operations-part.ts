@@ -1,4 +1,7 @@
 // Tools and operations, as a client would use them: with policy, questions and a journal entry.
+
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import type { RequestContext } from "@trunkline/console";
 import type { ToolList } from "@trunkline/console/contract";
 import { isRecord, TrunklineError } from "@trunkline/core";
@@ -7,8 +10,11 @@ import { callTool } from "./call-tool.js";
 import type { ConsoleWorld, WatchingPart } from "./console-world.js";
 import { PageCallers } from "./page-caller.js";
 import { runOperationStep } from "./run-operation-step.js";
-import { StoreWatch } from "./store-watch.js";
 import { ToolCatalogue } from "./tool-catalogue.js";
+
+const CHECK_MS = 1_000;
+
+const FILES = ["content.sqlite", "content.sqlite-wal"];
 
 /** As many as a person looks at. */
 const FOUND = 20;
@@ -83,4 +89,47 @@ async function keywordNote(app: App): Promise<string> {
   return isInstalled
     ? "by words only: the index for search by meaning is being built"
     : "by words only; for search by meaning, run: trunkline models pull";
+}
+
+// Notices that a store has changed, whichever process changed it: its database, or the log before it, has been written.
+
+/** While pages are open, tells them when the store of a workspace has changed. */
+export class StoreWatch {
+  readonly #world: ConsoleWorld;
+  /** By the id of the workspace. */
+  readonly #seen = new Map<string, string>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(world: ConsoleWorld) {
+    this.#world = world;
+  }
+
+  watch(): void {
+    if (this.#timer !== undefined) return;
+    this.#check();
+    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
+  }
+
+  rest(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#seen.clear();
+  }
+
+  #check(): void {
+    for (const { id, app } of this.#world.workspaces()) {
+      const now = stateOf(app.storeFolder);
+      const before = this.#seen.get(id);
+      this.#seen.set(id, now);
+      if (before !== undefined && before !== now)
+        this.#world.send({ kind: "changed", topics: ["store"], workspace: id });
+    }
+  }
+}
+
+function stateOf(folder: string): string {
+  return FILES.map((name) => {
+    const file = statSync(join(folder, name), { throwIfNoEntry: false });
+    return file === undefined ? "" : `${file.size} ${file.mtimeMs}`;
+  }).join();
 }

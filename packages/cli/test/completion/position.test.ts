@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { VALUE_KINDS } from "../../src/commands/completion/find-values.js";
 import { positionOf } from "../../src/commands/completion/position.js";
-import { unquote } from "../../src/commands/completion/unquote.js";
+import { unquote } from "../../src/commands/completion/run.js";
 import { buildProgram } from "../../src/program.js";
 import { createContext } from "../../src/terminal/context.js";
 import { Interrupts } from "../../src/terminal/interrupts.js";

@@ -1,6 +1,6 @@
 import { diffDefinitions } from "@trunkline/client/internal";
 import { describe, expect, it, vi } from "vitest";
-import { KeptDiffs } from "../../src/console/kept-diffs.js";
+import { KeptDiffs } from "../../src/console/definition-rows.js";
 
 function openDiffs(limits: { diffs?: number; lines?: number } = {}) {
   const find = vi.fn(diffDefinitions);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ConsoleEvent } from "@trunkline/console";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { ConsoleWorld } from "../../src/console/console-world.js";
-import { StoreWatch } from "../../src/console/store-watch.js";
+import { StoreWatch } from "../../src/console/operations-part.js";
 
 let folder: string;
 const events: ConsoleEvent[] = [];

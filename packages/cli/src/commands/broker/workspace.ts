@@ -9,7 +9,6 @@ import { Interrupts } from "../../terminal/interrupts.js";
 import type { SharedParts } from "../../terminal/shared-parts.js";
 import { openServeApp, prepare, type ServeOptions, watch } from "../serve/run.js";
 import type { Watching } from "../serve/watch-folders.js";
-import { UsedEnvironment } from "./used-environment.js";
 
 /** The facts of a client, or of a person, that decide which workspace it gets. */
 type WorkspaceFacts = Pick<ClientHello, "cwd" | "userHome" | "env">;
@@ -268,5 +267,41 @@ export class Workspaces {
     await workspace.close().catch((error: unknown) => {
       workspace.app.context.logger.debug("a workspace was not closed", { error: messageOf(error) });
     });
+  }
+}
+
+// The environment of a workspace's first client, which remembers which variables were used. A further client shares the
+// workspace only if it has the same values for those; its other variables do not matter.
+
+/** An environment that remembers what was read from it. */
+class UsedEnvironment {
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+  readonly #values: Readonly<NodeJS.ProcessEnv>;
+  readonly #used = new Set<string>();
+
+  /** `onUsed` is called with each variable when it is read for the first time. */
+  constructor(values: Readonly<NodeJS.ProcessEnv>, onUsed: (name: string) => void) {
+    this.#values = values;
+    this.env = new Proxy<NodeJS.ProcessEnv>(
+      { ...values },
+      {
+        get: (target, name) => {
+          if (typeof name === "string" && !this.#used.has(name)) {
+            this.#used.add(name);
+            onUsed(name);
+          }
+          return typeof name === "string" ? target[name] : undefined;
+        },
+      },
+    );
+  }
+
+  valueFor(name: string): string | undefined {
+    return this.#values[name];
+  }
+
+  /** Whether another environment has the same values for everything that was used. */
+  matches(other: Readonly<NodeJS.ProcessEnv>): boolean {
+    return [...this.#used].every((name) => this.#values[name] === other[name]);
   }
 }

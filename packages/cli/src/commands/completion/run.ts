@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { replaceControls } from "@trunkline/core";
 import type { Command } from "commander";
 import type { CommandContext } from "../../terminal/context.js";
@@ -5,8 +6,13 @@ import { type Candidates, candidatesAt } from "./candidates.js";
 import type { Shell } from "./command.js";
 import { findValues } from "./find-values.js";
 import { positionOf } from "./position.js";
-import { INSTALLING, scriptFor } from "./scripts.js";
-import { unquote } from "./unquote.js";
+
+/** How to install each script. */
+const INSTALLING: Readonly<Record<Shell, string>> = {
+  bash: `add to ~/.bashrc: eval "$(trunkline completion bash)"`,
+  zsh: `add to ~/.zshrc, after compinit: eval "$(trunkline completion zsh)"`,
+  fish: "run once: trunkline completion fish > ~/.config/fish/completions/trunkline.fish",
+};
 
 /** Prints the script for a shell, or the installation instructions for all of them. */
 export function completion(context: CommandContext, shell: Shell | undefined): void {
@@ -37,4 +43,36 @@ export async function complete(context: CommandContext, program: Command, words:
 
 function firstLine(text: string): string {
   return replaceControls(text.split("\n", 1)[0] ?? "", " ");
+}
+
+// The shell scripts. They know nothing about the commands: on Tab they call `trunkline __complete` with the words up to
+// the cursor. Candidates are quoted and never evaluated, because server names come from other people.
+
+function scriptFor(shell: Shell): string {
+  // The scripts ship as source files in the package, so they need no build step.
+  const script = readFileSync(new URL(`../../../src/commands/completion/trunkline.${shell}`, import.meta.url), "utf8");
+  return `# Completion of trunkline for ${shell}. To install it, ${INSTALLING[shell]}\n${script.trimEnd()}`;
+}
+
+/** Reads a word as the shell would: removes quotes and backslashes, even unclosed ones. */
+export function unquote(written: string): string {
+  let word = "";
+  let quote = "";
+  for (let at = 0; at < written.length; at++) {
+    const char = written.charAt(at);
+    const next = written.charAt(at + 1);
+    if (quote === "" && char === "$" && next === "'") {
+      quote = "$'";
+      at++;
+    } else if (quote === "$'" && /^\\x[0-9a-f]{2}/i.test(written.slice(at, at + 4))) {
+      word += String.fromCharCode(Number.parseInt(written.slice(at + 2, at + 4), 16));
+      at += 3;
+    } else if (quote === "" && (char === "'" || char === '"')) quote = char;
+    else if (char === quote || quote === `$${char}`) quote = "";
+    else if (char === "\\" && quote !== "'" && (quote !== '"' || '"\\$`'.includes(next))) {
+      word += next;
+      at++;
+    } else word += char;
+  }
+  return word;
 }

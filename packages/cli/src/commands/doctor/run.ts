@@ -1,19 +1,28 @@
 import type { Hub, LoadedConfig, ServerState, ServerStatus } from "@trunkline/client";
 import { isAllowed, reportPins } from "@trunkline/client/internal";
-import { nearestNames, printable, printableJson, TrunklineError } from "@trunkline/core";
+import {
+  LOCAL_PRINCIPAL,
+  matchesGlob,
+  messageOf,
+  nearestNames,
+  printable,
+  printableJson,
+  TrunklineError,
+} from "@trunkline/core";
+import type { SurfacePreview } from "@trunkline/server";
 import { checkModel, jsonModel, showModel } from "../../agent/check-model.js";
-import { openApp } from "../../app/app.js";
+import { type App, openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";
+import { type SearchModelState, searchModelState } from "../../app/search-model.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { progressLineFor } from "../../terminal/progress-line.js";
 import { Page } from "../../terminal/report-page.js";
+import { quantity } from "../../terminal/trust-prompt.js";
 import { checkBroker, jsonBroker, showBrokerCheck } from "./doctor-broker.js";
 import { jsonReport } from "./doctor-report.js";
 import { jsonSafety, safetyOf, showSafety } from "./doctor-safety.js";
-import { checkSearch, jsonSearch, showSearch } from "./doctor-search.js";
 import { checkStore, jsonStore, showStore } from "./doctor-store.js";
-import { checkSurface, jsonSurface, showSurface } from "./doctor-surface.js";
 import { showHead, showRest, showServer } from "./doctor-text.js";
 
 export interface DoctorOptions {
@@ -197,4 +206,96 @@ async function connectAll(
       spin();
     }),
   );
+}
+
+// The search section of `trunkline doctor`: whether the model for search by meaning is there. Its absence is a notice
+// and not a failure, because search by words works without it.
+
+interface SearchCheck {
+  readonly model: SearchModelState | "failed";
+  /** Why the model cannot be used. */
+  readonly reason?: string;
+}
+
+async function checkSearch(context: CommandContext): Promise<SearchCheck> {
+  try {
+    return { model: await searchModelState(context) };
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    // Whatever is wrong with the package that runs the model, the rest of the report still counts.
+    return { model: "failed", reason: messageOf(error) };
+  }
+}
+
+function jsonSearch({ model, reason }: SearchCheck): Record<string, string | null> {
+  return { model, reason: reason ?? null };
+}
+
+/** Prints nothing if the model is there. */
+function showSearch(page: Page, { model, reason }: SearchCheck): void {
+  if (model === "ready") return;
+  const { palette } = page;
+  const why =
+    model === "failed" ? `cannot be used: ${reason}` : model === "damaged" ? "is damaged" : "is not installed";
+  page.gap();
+  page.text("Search", { colour: palette.heading });
+  page.text(`The model for search by meaning ${why}, so tools and documents are found by words only.`, {
+    indent: 2,
+    colour: palette.warning,
+  });
+  page.text("next: trunkline models pull", { indent: 2 });
+}
+
+// The section of `trunkline doctor` about what an agent sees: which tools `serve` lists, and why.
+
+interface SurfaceCheck extends SurfacePreview {
+  /** Favourites in the configuration that no known tool matches. */
+  readonly unmatched: readonly string[];
+}
+
+/** Returns what an agent that is not in the client table would get. */
+async function checkSurface(app: App): Promise<SurfaceCheck | undefined> {
+  const [service, hub, { settings }] = [await app.service(), await app.hub(), await app.config()];
+  const preview = await service.previewSurface({ name: "", capabilities: {}, principal: LOCAL_PRINCIPAL });
+  if (preview === undefined) return undefined;
+  const named = [...(settings?.favourites ?? []), ...(settings?.projectFavourites ?? [])];
+  const tools = hub.tools();
+  const unmatched = named.filter((glob) => !tools.some(({ name }) => matchesGlob(glob, name)));
+  return { ...preview, unmatched };
+}
+
+function jsonSurface(check: SurfaceCheck): Record<string, unknown> {
+  const { surface, reason, tokens, favourites, signed, unmatched } = check;
+  return {
+    surface,
+    reason,
+    ...(tokens === undefined ? {} : { tokens: { short: tokens.short, full: tokens.full ?? null } }),
+    favourites: favourites.map(({ name, why, uses }) => ({ tool: name, why, uses: uses?.count ?? 0 })),
+    signatures: signed,
+    unmatched,
+  };
+}
+
+function showSurface(page: Page, check: SurfaceCheck): void {
+  const { surface, reason, tokens, favourites, signed, unmatched } = check;
+  const line = (label: string, text: string) => page.text(`${label.padEnd(12)}${text}`, { indent: 2, hang: 14 });
+  page.gap();
+  page.text("What agents see", { colour: page.palette.heading });
+  line("surface", `${surface}, because ${printable(reason)}`);
+  if (tokens?.full !== undefined)
+    line(
+      "tokens",
+      `${tokens.short} for all short definitions, ${tokens.full} for the full ones (trunkline tools --tokens)`,
+    );
+  const names = favourites.map((favourite) => `${printable(favourite.name)} (${whyOf(favourite)})`);
+  if (names.length > 0) line("favourites", names.join(", "));
+  if (signed.length > 0)
+    line("signatures", `${quantity(signed.length, "tool")}, in the descriptions of query and execute`);
+  if (unmatched.length > 0) line("not found", `${unmatched.map(printable).join(", ")}, named in "favourites"`);
+}
+
+function whyOf({ why, uses }: SurfacePreview["favourites"][number]): string {
+  if (why === "configured") return "in your settings";
+  if (why === "project" || uses === undefined) return "in the project's settings";
+  return `${quantity(uses.count, "use")} on ${quantity(uses.days, "day")}`;
 }

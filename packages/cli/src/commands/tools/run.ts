@@ -1,4 +1,4 @@
-import type { Hub } from "@trunkline/client";
+import type { Hub, ToolNames } from "@trunkline/client";
 import { dottedName } from "@trunkline/client/internal";
 import {
   isGlob,
@@ -12,14 +12,12 @@ import {
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";
-import type { TypedServer } from "../../app/typed-server.js";
-import { toolOfTyped, withTypedHint } from "../../app/typed-server.js";
+import { type TypedServer, toolOfTyped, withTypedHint } from "../../app/typed-server.js";
 import { whileConnecting } from "../../app/while-connecting.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { Page } from "../../terminal/report-page.js";
 import { table } from "../../terminal/table.js";
 import { quantity } from "../../terminal/trust-prompt.js";
-import { type ToolCost, toolCosts } from "./token-cost.js";
 
 export interface ToolsOptions {
   pattern: string | undefined;
@@ -210,4 +208,39 @@ function byServer(costs: readonly ToolCost[]): [string, ToolCost[]][] {
 
 function sum(costs: readonly ToolCost[], of: "tokens" | "short" = "tokens"): number {
   return costs.reduce((total, cost) => total + cost[of], 0);
+}
+
+// Measures the cost of a tool list for a model, in o200k_base tokens: of each tool's full definition, with name,
+// description and input schema, and of the short one that `serve` lists.
+
+interface ToolCost {
+  readonly server: string;
+  readonly tool: string;
+  /** Of the full definition. */
+  readonly tokens: number;
+  /** Of the short definition. */
+  readonly short: number;
+}
+
+/** Counts the tokens of each tool. */
+async function toolCosts(tools: readonly SourcedTool[], names: ToolNames<SourcedTool>): Promise<ToolCost[]> {
+  const [{ countTokens }, { leanDefinition }] = await Promise.all([
+    import("@trunkline/server/journal"),
+    import("@trunkline/server"),
+  ]);
+  const full = tools.map((tool) => {
+    const { description = "", inputSchema } = tool;
+    return JSON.stringify({ name: names.name(tool, "prefixed"), description, inputSchema });
+  });
+  const short = tools.map((tool) => {
+    const { description, inputSchema, annotations } = tool;
+    return JSON.stringify(leanDefinition({ name: names.name(tool, "wire"), description, inputSchema, annotations }));
+  });
+  const counts = await countTokens([...full, ...short]);
+  return tools.map(({ server, tool }, at) => ({
+    server,
+    tool,
+    tokens: counts[at] ?? 0,
+    short: counts[tools.length + at] ?? 0,
+  }));
 }
