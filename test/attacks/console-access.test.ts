@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { Redactor, silentLogger, TrunklineError } from "@trunkline/core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ConsoleAccess, type ConsoleHandlers, ConsoleServer } from "../../packages/console/src/index.js";
-import { userIn } from "../../packages/console/src/server/peer-user.js";
+import { userIn } from "../../packages/console/src/server/console-server.js";
 
 const page = mkdtempSync(join(tmpdir(), "console-page-"));
 const redactor = new Redactor().add("hunter2-secret");

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Json } from "@trunkline/console/contract";
 import { describe, expect, it } from "vitest";
-import { callCommand } from "../page/pages/tools/call-command.js";
+import { callCommand } from "../page/pages/tools/tool-details.js";
 
 /** Arguments of `git.log`, and the command that is copied for them here and in the details of a call. */
 const COPIED = JSON.parse(readFileSync(new URL("./copied-commands.json", import.meta.url), "utf8")) as readonly {

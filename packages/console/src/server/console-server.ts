@@ -1,14 +1,30 @@
 // Serves the page and its API on loopback. Every request is checked before anything is done for it: host, origin, token,
 // then size and parameters.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { isRecord, type Logger, parseJson, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { AnswerOf, ApiError, ConsoleEvent, ParamsOf, RequestName } from "../contract/index.js";
 import type { ConsoleAccess } from "./console-access.js";
 import { EventStreams } from "./event-streams.js";
-import { type PageFile, readPageFiles } from "./page-files.js";
-import { peerUser } from "./peer-user.js";
 import { isRequestName, readParams } from "./request-params.js";
+
+const SERVER_ADDRESS = "127.0.0.1";
+
+const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
+
+const ASSETS = fileURLToPath(new URL("../../assets/", import.meta.url));
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+};
 
 /** What the console can do; the command line provides it. */
 export type ConsoleHandlers = {
@@ -289,4 +305,71 @@ async function readJson(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Pr
   const value = parseJson(Buffer.concat(chunks).toString("utf8"));
   if (value === undefined) throw new TrunklineError("INVALID_ARGUMENT", "The body is not valid JSON.");
   return value;
+}
+
+// The built page, read into memory once: a few small files.
+
+interface PageFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+/** Returns the files by path: `/`, `/main-abc.js` … */
+function readPageFiles(folder: string = ASSETS): ReadonlyMap<string, PageFile> {
+  const files = new Map<string, PageFile>();
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch (error) {
+    throw new TrunklineError("IO", "The console's page is not built.", { cause: error, hint: "Run: npm run build" });
+  }
+  for (const name of names) {
+    const type = TYPES[name.slice(name.lastIndexOf(".") + 1)];
+    if (type === undefined) continue;
+    files.set(name === "index.html" ? "/" : `/${name}`, { type, bytes: readFileSync(join(folder, name)) });
+  }
+  return files;
+}
+
+// Whose program is at the other end of a connection on loopback. Linux only: other systems do not say.
+
+/** The two ends of a connection, as the client sees them. */
+interface Ends {
+  /** A client chooses its address: all of 127.0.0.0/8 is this machine. */
+  readonly clientAddress: string;
+  readonly clientPort: number;
+  readonly serverPort: number;
+}
+
+/**
+ * Returns the id of the user whose program has connected: undefined if the system does not say, "hidden" if it shows our
+ * end of the connection but not theirs.
+ */
+async function peerUser(ends: Ends): Promise<number | "hidden" | undefined> {
+  const tables = await Promise.all(TABLES.map((table) => readFile(table, "latin1").catch(() => "")));
+  return userIn(tables.join("\n"), ends);
+}
+
+/** Finds the client's end of a connection in the kernel's tables. */
+export function userIn(tables: string, { clientAddress, clientPort, serverPort }: Ends): number | "hidden" | undefined {
+  const clients = spellings(clientAddress, clientPort);
+  const servers = spellings(SERVER_ADDRESS, serverPort);
+  let isOurEndThere = false;
+  for (const line of tables.split("\n")) {
+    const [, local = "", remote = "", , , , , user] = line.trim().split(/\s+/);
+    if (clients.includes(local) && servers.includes(remote) && user !== undefined) return Number(user);
+    isOurEndThere ||= servers.includes(local) && clients.includes(remote);
+  }
+  return isOurEndThere ? "hidden" : undefined;
+}
+
+/** Returns an IPv4 address with its port as the IPv4 and the IPv6 table show it: bytes in hex, the last one first. */
+function spellings(address: string, port: number): string[] {
+  const hex = (number: number, digits: number) => number.toString(16).toUpperCase().padStart(digits, "0");
+  const bytes = address
+    .replace(/^::ffff:/, "")
+    .split(".")
+    .reverse();
+  const shown = bytes.map((byte) => hex(Number(byte), 2)).join("");
+  return [shown, `0000000000000000FFFF0000${shown}`].map((each) => `${each}:${hex(port, 4)}`);
 }

@@ -1,13 +1,14 @@
 // One question. Who asks is the frame, in our words; what they ask is inside it, as text.
-import type { QuestionAnswer, QuestionRow } from "@trunkline/console/contract";
+import type { Json, QuestionAnswer, QuestionRow } from "@trunkline/console/contract";
+import { readFormFields } from "@trunkline/core/schema";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { isObject } from "../../kit/form-values.js";
 import { Icon, type IconName } from "../../kit/icons.js";
 import { ask } from "../../kit/live.js";
 import { ActionButton, Badge, Button, Code, Diff, ErrorNotice, Notice, toError } from "../../kit/parts.js";
 import { type FormValue, SchemaForm } from "../../kit/schema-form.js";
 import { shownAgo, visible } from "../../kit/wording.js";
-import { choicesOf } from "./own-choices.js";
 
 interface CardProps<Row = QuestionRow> {
   readonly row: Row;
@@ -284,4 +285,42 @@ function NotNow({ answer }: Pick<CardProps, "answer">) {
 function openPage(url: string): void {
   const { protocol } = new URL(url);
   if (protocol === "https:" || protocol === "http:") window.open(url, "_blank", "noopener,noreferrer");
+}
+
+// Trunkline's own questions have one field with a few answers: each of them becomes a button.
+
+interface OwnChoices {
+  readonly about?: string | undefined;
+  readonly options: readonly {
+    readonly label: string;
+    readonly content: Readonly<Record<string, Json>>;
+    readonly isPrimary: boolean;
+  }[];
+}
+
+/** Returns undefined for a form that needs more than a choice. */
+function choicesOf(schema: Json): OwnChoices | undefined {
+  const [field, ...others] = isObject(schema) ? readFormFields(schema) : [];
+  if (field === undefined || others.length > 0) return undefined;
+  const { name, title, description: about } = field;
+  if (field.kind === "boolean") {
+    return {
+      about,
+      options: [
+        { label: title, content: { [name]: true }, isPrimary: true },
+        { label: "No", content: { [name]: false }, isPrimary: false },
+      ],
+    };
+  }
+  if (field.kind !== "choice") return undefined;
+  // The answer that changes nothing comes last, the smallest yes first.
+  const ordered = [...field.options].sort((a, b) => Number(a.value === "no") - Number(b.value === "no"));
+  return {
+    about,
+    options: ordered.map((option, index) => ({
+      label: option.title,
+      content: { [name]: option.value },
+      isPrimary: index === 0,
+    })),
+  };
 }

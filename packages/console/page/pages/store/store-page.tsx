@@ -2,16 +2,27 @@
 import { useEffect, useState } from "preact/hooks";
 import type { PageProps } from "../../frame.js";
 import { useOperation } from "../../kit/operations.js";
-import { Button, Choice, Empty, ErrorNotice, Loading, PageHead, SearchField } from "../../kit/parts.js";
+import {
+  ActionButton,
+  Button,
+  Choice,
+  Empty,
+  ErrorNotice,
+  Field,
+  Loading,
+  PageHead,
+  SearchField,
+  Window,
+} from "../../kit/parts.js";
 import { addressOf, goTo, setParams } from "../../kit/places.js";
-import { counted, shownBytes } from "../../kit/wording.js";
+import { counted, shownBytes, visible } from "../../kit/wording.js";
 import { Browse } from "./browse.js";
 import { DocumentDetails, type DocumentTab } from "./document-details.js";
 import { FoundDocuments } from "./found-documents.js";
 import { FoundLines } from "./found-lines.js";
 import "./store.css";
+import { deletedHere, undelete } from "./document-actions.js";
 import type { CollectionRow, StoreStatus } from "./store-results.js";
-import { TrashWindow } from "./trash-window.js";
 
 type How = "hybrid" | "keyword" | "semantic" | "grep";
 
@@ -215,4 +226,58 @@ function QueryField({ query, placeholder }: { readonly query: string; readonly p
 function numberIn(text: string | undefined): number | undefined {
   const number = Number(text);
   return text !== undefined && Number.isInteger(number) && number > 0 ? number : undefined;
+}
+
+// Brings deleted documents back. The store counts its trash but does not list it.
+
+interface TrashProps {
+  readonly workspace: string;
+  readonly count: number;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}
+
+function TrashWindow({ workspace, count, onClose, onChange }: TrashProps) {
+  const [name, setName] = useState("");
+  const [deleted, setDeleted] = useState(() => deletedHere(workspace));
+  const restore = async (path: string, collection?: string) => {
+    await undelete({ workspace, path, collection });
+    setDeleted(deletedHere(workspace));
+    onChange();
+  };
+  return (
+    <Window title="Trash" onClose={onClose}>
+      <p>
+        {counted(count, "document")} {count === 1 ? "is" : "are"} in the trash, until <code>trunkline store gc</code>{" "}
+        empties it.
+      </p>
+      {deleted.length > 0 && (
+        <section class="section">
+          <h3>Deleted in this browser</h3>
+          <ul class="symbols">
+            {deleted.map(({ path, collection }) => (
+              <li key={path}>
+                <span class="mono breakable grow">{visible(path)}</span>
+                <ActionButton small run={() => restore(path, collection)} label={`Undelete ${visible(path)}`}>
+                  Undelete
+                </ActionButton>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <section class="section">
+        <Field label="Undelete by name" help="A path, the end of one, a file name, or a glob such as **/*.md.">
+          {(ids) => (
+            <span class="copy-line">
+              <input {...ids} type="text" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+              <ActionButton disabled={name.trim() === ""} run={() => restore(name.trim())}>
+                Undelete
+              </ActionButton>
+            </span>
+          )}
+        </Field>
+      </section>
+    </Window>
+  );
 }
