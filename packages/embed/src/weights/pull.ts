@@ -9,8 +9,9 @@ import { abortError, fileReason, messageOf, systemCodeOf, TrunklineError, toTrun
 import type { ModelFacts, ModelFile } from "../models.js";
 import { filesOf, type ModelStatus, modelFolder, statusOf } from "./model-folder.js";
 import { packPackage } from "./npm.js";
-import { reindent } from "./reindent.js";
 import { type TarEntry, tarEntries } from "./tar.js";
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /** JSON is read into memory. A tokenizer takes less than one megabyte. */
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
@@ -162,4 +163,30 @@ async function* reindented(entry: TarEntry): AsyncGenerator<Buffer> {
   const parts: Buffer[] = [];
   for await (const bytes of entry.body) parts.push(bytes);
   yield Buffer.from(reindent(Buffer.concat(parts).toString("utf8")));
+}
+
+/**
+ * Reindents JSON text with two spaces and changes nothing else. Works on the text, because parsing would move
+ * number-like keys to the front, and a vocabulary has many.
+ */
+export function reindent(json: string): string {
+  const lines: string[] = [];
+  let line = "";
+  let depth = 0;
+  let previous = "";
+  const breakLine = () => {
+    lines.push(line);
+    line = "  ".repeat(Math.max(0, depth));
+  };
+  for (const [token] of json.matchAll(TOKEN)) {
+    const isEnd = token === "}" || token === "]";
+    const wasStart = previous === "{" || previous === "[";
+    if (isEnd) depth--;
+    // An empty object or list stays on one line.
+    if (isEnd ? !wasStart : wasStart || previous === ",") breakLine();
+    line += token === ":" ? ": " : token;
+    if (token === "{" || token === "[") depth++;
+    previous = token;
+  }
+  return [...lines, line].join("\n");
 }

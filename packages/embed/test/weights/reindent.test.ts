@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reindent } from "../../src/weights/reindent.js";
+import { reindent } from "../../src/weights/pull.js";
 
 describe("reindenting JSON", () => {
   it.each([

@@ -1,13 +1,38 @@
 // Extracts a document's symbols, imports, exports, calls and links. Pure except for loading the grammar: the result
 // depends only on path and text.
 
+import { TrunklineError } from "@trunkline/core";
 import { languageOf } from "./language-of.js";
+import { cppRules, cRules, maskCppWords } from "./languages/c.js";
+import { csharpRules } from "./languages/csharp.js";
+import { goRules } from "./languages/go.js";
+import { javaRules } from "./languages/java.js";
+import { javascriptRules } from "./languages/javascript.js";
+import { phpRules } from "./languages/php.js";
+import { pythonRules } from "./languages/python.js";
+import { rubyRules } from "./languages/ruby.js";
+import { rustRules } from "./languages/rust.js";
 import type { FileGraph, GraphLanguage, Incomplete } from "./model/graph-model.js";
 import { readProse } from "./prose.js";
 import { GraphReader } from "./reading/graph-reader.js";
+import type { LanguageRules } from "./reading/language-rules.js";
 import { hasGrammar, loadedParser, loadParser, parseSource } from "./reading/parser.js";
 import { readConfig } from "./reading/project-config.js";
-import { parsedText, rulesOf } from "./rules.js";
+
+const RULES: Partial<Record<GraphLanguage, LanguageRules>> = {
+  typescript: javascriptRules,
+  tsx: javascriptRules,
+  javascript: javascriptRules,
+  python: pythonRules,
+  go: goRules,
+  rust: rustRules,
+  c: cRules,
+  cpp: cppRules,
+  java: javaRules,
+  csharp: csharpRules,
+  ruby: rubyRules,
+  php: phpRules,
+};
 
 /** The input of {@link extractGraph}. Folders in `path` are separated by `/`. */
 export interface ExtractInput {
@@ -123,4 +148,16 @@ function mentionsOf(text: string): string[] {
     if (names.size >= 2_000) break;
   }
   return [...names];
+}
+
+/** Returns the rules for a language with a grammar. */
+function rulesOf(language: GraphLanguage): LanguageRules {
+  const rules = RULES[language];
+  if (rules === undefined) throw new TrunklineError("INTERNAL", `There are no rules for ${language}.`);
+  return rules;
+}
+
+/** Returns the text in a form the grammar can read, with the same length. */
+function parsedText(text: string, language: GraphLanguage): string {
+  return language === "c" ? maskCppWords(text) : text;
 }

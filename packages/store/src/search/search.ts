@@ -11,17 +11,33 @@ import { baseNameOf, currentSeq } from "../engine/sqlite/documents.js";
 import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { type Correction, correctTerms } from "./corrections.js";
-import { demotionOf } from "./demotion.js";
+import { demotionOf, kindOfDocument } from "./demotion.js";
 import type { QueryVector } from "./embedding.js";
-import { kindsOf } from "./entry-kinds.js";
+import { entriesOf } from "./entry-states.js";
 import { wordSource } from "./fuzzy-indexer.js";
 import { keywordHits } from "./keyword-hits.js";
-import { rank } from "./rank.js";
-import { type Hit, pinnedFirst, type Ranking, shownScore } from "./search-ranking.js";
+import {
+  byBoth,
+  byMeaning,
+  byWords,
+  COMPARED,
+  type Hit,
+  keywordNotice,
+  missingNotice,
+  nothingEmbedded,
+  pinnedFirst,
+  type Ranking,
+  type RankQuery,
+  shownScore,
+} from "./search-ranking.js";
 import { type Scope, scopeOf } from "./search-scope.js";
-import { passageRow } from "./semantic.js";
+import type { SemanticHit } from "./semantic-hit.js";
 import { cutSnippet } from "./snippet.js";
 import { type Term, termsOf } from "./terms.js";
+import { vectorIndexOf } from "./vector-index.js";
+
+/** By index: the kinds of its entries, by entry id. An entry keeps its path, so only new entries are looked up. */
+const kept = new WeakMap<Db, { readonly made: string; readonly kinds: Uint8Array }>();
 
 /** Parameters of `search` with the session resolved to its id, and the query embedded if possible. */
 type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
@@ -194,4 +210,101 @@ function describe(
     ...(line === undefined ? {} : { line }),
     ...(params.explain ? { explain: { ...hit.parts, terms } } : {}),
   };
+}
+
+// The kinds of all entries, for demotion.
+
+function kindsOf({ truth, index }: ReadEnvironment): Uint8Array {
+  const { states } = entriesOf(index);
+  // A rebuilt index reuses its ids.
+  const made = index.get<{ value: string }>("SELECT value FROM facts WHERE key = 'vectors_made'")?.value ?? "";
+  const known = kept.get(index);
+  const before = known?.made === made ? known.kinds : new Uint8Array(0);
+  if (before.length >= states.length) return before;
+  const kinds = new Uint8Array(states.length);
+  kinds.set(before);
+  const entries = [...index.tuples<[number, number]>("SELECT id, document FROM entries WHERE id >= ?", before.length)];
+  // Also the documents of other principals: all readers share the kinds.
+  const documents = truth.tuples<[number, string, string | null]>(
+    "SELECT d.id, d.path, d.root FROM json_each(?) j CROSS JOIN main.documents d ON d.id = j.value",
+    JSON.stringify([...new Set(entries.map(([, document]) => document))]),
+  );
+  const byDocument = new Map([...documents].map(([id, path, root]) => [id, kindOfDocument(root, path)]));
+  for (const [id, document] of entries) kinds[id] = byDocument.get(document) ?? 0;
+  kept.set(index, { made, kinds });
+  return kinds;
+}
+
+// Ranks a query over the embedded index: by words, by meaning, or by both.
+
+function rank(index: Db, query: RankQuery, check: () => void): Ranking {
+  const { embedded, type: asked = "hybrid" } = query;
+  // An empty query is somewhat similar to everything.
+  if (query.query.trim() === "") return { type: "keyword", hits: [], total: 0 };
+  const { terms, scope, demotion } = query;
+  const words = () => keywordHits(index, { terms, scope, demotion, most: Math.max(query.most, COMPARED) }, check);
+  if (asked === "keyword" || embedded === undefined || "missing" in embedded) {
+    return { ...byWords(words(), query), notice: keywordNotice(query) };
+  }
+  const keyword = asked === "semantic" ? undefined : words();
+  const also = [...(keyword?.best.slice(0, COMPARED).map((hit) => hit.entry) ?? []), ...query.pinned];
+  const semantic = semanticHits(index, embedded, { scope, also, check });
+  if (semantic === undefined) {
+    return { ...byWords(keyword ?? words(), query), notice: nothingEmbedded(embedded.follows) };
+  }
+  const notice = missingNotice(missingVectors(index, embedded.model));
+  const ranking = keyword === undefined ? byMeaning(semantic, query) : byBoth(query, { keyword, semantic });
+  return { ...ranking, notice };
+}
+
+// Semantic ranking: the best passage of each document counts.
+
+interface SemanticQuery {
+  readonly model: string;
+  readonly vector: Float32Array;
+}
+
+/** Returns entries in the scope, nearest first; `undefined` if the model has no vectors here. */
+function semanticHits(
+  index: Db,
+  { model, vector }: SemanticQuery,
+  { scope, also, check }: { scope: Scope; also?: Iterable<number>; check: () => void },
+): SemanticHit[] | undefined {
+  const vectors = vectorIndexOf(index, model, check);
+  if (vectors === undefined) return undefined;
+  const hits = new Map<number, Omit<SemanticHit, "passages">>();
+  for (const { entry, passage, similarity } of vectors.nearest(
+    vector,
+    also === undefined ? { scope } : { scope, also },
+  )) {
+    if (!hits.has(entry)) hits.set(entry, { entry, passage, score: similarity });
+  }
+  const counts = passageCounts(index, [...hits.keys()]);
+  return [...hits.values()].map((hit) => ({ ...hit, passages: counts.get(hit.entry) ?? 1 }));
+}
+
+function passageCounts(index: Db, entries: readonly number[]): ReadonlyMap<number, number> {
+  return new Map(
+    index.tuples<[number, number]>(
+      "SELECT j.value, (SELECT max(number) + 1 FROM passages WHERE entry = j.value) FROM json_each(?) j",
+      JSON.stringify(entries),
+    ),
+  );
+}
+
+/** Returns where a passage is in its text. */
+function passageRow(index: Db, passage: number): { from_line: number; to_line: number } | undefined {
+  return index.get("SELECT from_line, to_line FROM passages WHERE id = ?", passage);
+}
+
+/** Counts the searchable documents with vectors; undefined if all have them. */
+function missingVectors(index: Db, model: string): { embedded: number; total: number } | undefined {
+  const row = index.get<{ entry: number }>("SELECT entry FROM embedders WHERE model = ?", model);
+  const reached = row?.entry ?? 0;
+  if (index.one<{ last: number }>("SELECT coalesce(max(id), 0) AS last FROM entries").last <= reached) return undefined;
+  const { total, embedded } = index.one<{ total: number; embedded: number }>(
+    "SELECT count(*) AS total, count(*) FILTER (WHERE id <= ?) AS embedded FROM entries",
+    reached,
+  );
+  return { embedded, total };
 }

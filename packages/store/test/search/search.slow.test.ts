@@ -4,7 +4,7 @@ import { rebuildIndex } from "../../src/engine/indexing/catch-up.js";
 import { openForWriting } from "../../src/engine/threads/open-databases.js";
 import { openStore, type SearchParams, type SearchResult, type Store } from "../../src/index.js";
 import { indexers } from "../../src/indexers.js";
-import { editDistance } from "../../src/search/edit-distance.js";
+import { editDistance } from "../../src/search/corrections.js";
 import { FakeEmbedder } from "../support/fake-embedder.js";
 import { temporaryStore } from "../support/temporary.js";
 
