@@ -20,7 +20,11 @@ import { fileURLToPath } from "node:url";
 
 /** @type {Readonly<Record<string, PackageLayer>>} */
 export const LAYERS = {
-  core: { message: "core imports nothing but Node built-ins.", imports: [] },
+  core: {
+    message: "core imports nothing but Node built-ins.",
+    imports: [],
+    folders: { schema: ["json.ts"], threads: ["deadline.ts", "errors.ts", "ports.ts"] },
+  },
   protocol: { message: "protocol imports nothing but Node built-ins.", imports: [] },
   client: {
     message: "client imports core, protocol, the MCP client SDK, undici and config file parsers.",

@@ -7,6 +7,7 @@ export {
   bm25WeightOfFts5,
   boundedBm25,
 } from "./bm25.js";
+export { compareVersions } from "./compare-versions.js";
 export { type ContentId, contentIdOf, isContentId, parseContentId, parseContentIdPrefix } from "./content-id.js";
 export {
   abortable,
@@ -151,4 +152,3 @@ export {
 } from "./team.js";
 export { unifiedDiff } from "./text-diff.js";
 export { type PathReading, parsePath, readPath, type Segment } from "./value-paths.js";
-export { compareVersions } from "./versions.js";

@@ -36,7 +36,7 @@ export {
   type Viewer,
   viewerOf,
 } from "./engine/sqlite/visibility.js";
-export { THREAD_LIMITS } from "./engine/threads/thread.js";
+export { THREAD_LIMITS } from "./engine/threads/store-worker.js";
 export {
   ChunkPacker,
   type IncomingContent,

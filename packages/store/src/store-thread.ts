@@ -5,7 +5,7 @@ import { type Call, type Handlers, noMethod, RpcClient, remotesOf, serveRpc } fr
 import type { PrepareElsewhere } from "./engine/indexing/background.js";
 import { closeDatabases, openForIndexing, openForReading, openForWriting } from "./engine/threads/open-databases.js";
 import type { Preparers } from "./engine/threads/preparer.js";
-import type { WorkerStart } from "./engine/threads/thread.js";
+import type { WorkerStart } from "./engine/threads/store-worker.js";
 import type { Databases, ReadEnvironment } from "./engine/threads/thread-context.js";
 import { ViewerConnections } from "./engine/threads/viewer-connections.js";
 import type { WriteContext } from "./engine/writing/write-queue.js";

@@ -49,7 +49,7 @@ serveRpc(
     },
     embed: (text: string) =>
       inOrder(async () => {
-        const vector = await vectorOf(text, await loading);
+        const vector = await embedText(text, await loading);
         return new Transferred(vector, [vector.buffer]);
       }),
     end: () =>
@@ -85,7 +85,7 @@ async function load(): Promise<Model> {
   return { tokenizer, session, Tensor };
 }
 
-async function vectorOf(text: string, { tokenizer, session, Tensor }: Model): Promise<Float32Array<ArrayBuffer>> {
+async function embedText(text: string, { tokenizer, session, Tensor }: Model): Promise<Float32Array<ArrayBuffer>> {
   const ids = tokenizer.encode(text, setup.maxTokens);
   const shape = [1, ids.length];
   const { last_hidden_state: output } = await session.run({

@@ -3,7 +3,7 @@
 import { totalmem } from "node:os";
 import { messageOf, TrunklineError, toTrunklineError } from "@trunkline/core";
 import { startThread, type Thread } from "@trunkline/core/threads";
-import { THREAD_LIMITS } from "../engine/threads/thread.js";
+import { THREAD_LIMITS } from "../engine/threads/store-worker.js";
 import { columnsOf, partsOf, together } from "./batch-parts.js";
 import type {
   Batch,

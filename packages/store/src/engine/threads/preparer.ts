@@ -2,7 +2,7 @@
 import { messageOf, TrunklineError } from "@trunkline/core";
 import { type Call, endThread, makeAbortFlags, type Remotes, remotesOf, type Thread } from "@trunkline/core/threads";
 import { prepareSlice, type Range, type Slice } from "../indexing/background.js";
-import { leastBusy, startStoreThread } from "./thread.js";
+import { leastBusy, startStoreThread } from "./store-worker.js";
 import type { Databases } from "./thread-context.js";
 
 /** A range of entries for one indexer. */

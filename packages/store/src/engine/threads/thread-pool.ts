@@ -9,7 +9,7 @@ import {
   remotesOf,
   type Thread,
 } from "@trunkline/core/threads";
-import { leastBusy, startStoreThread, type WorkerStart } from "./thread.js";
+import { leastBusy, startStoreThread, type WorkerStart } from "./store-worker.js";
 
 type Role = "writer" | "reader" | "mover" | "indexer";
 
