@@ -102,7 +102,13 @@ async function runOnce(run: Run, item: { readonly value: unknown } | undefined):
     warnings = resolved.warnings;
     const given = objectOf(resolved.value);
     const documents = documentsBefore(run);
-    return documents === undefined ? given : await withDocuments(run, given, documents);
+    if (documents === undefined) return given;
+    // The step looks like a search of everything.
+    if (operation.name === "grep") {
+      const what = documents.length === 1 ? "1 document" : `${documents.length} documents`;
+      warnings = [...warnings, `grep searched only the ${what} of the step before it; use paths to search others.`];
+    }
+    return await withDocuments(run, given, documents);
   };
   try {
     const params = takesNothing(run) ? run.step.params : resolve;

@@ -277,6 +277,16 @@ describe("documents of the previous step", () => {
     expect(JSON.stringify(get.steps[1].result)).not.toContain("word8");
   });
 
+  it("grep says that it searched no others", async () => {
+    const first = { op: "list", params: { pattern: "note-7.md" } };
+    const grep = await office.query([first, { op: "grep", params: { pattern: "shared" } }]);
+    expect(grep.steps[1].warnings).toEqual([
+      "grep searched only the 1 document of the step before it; use paths to search others.",
+    ]);
+    const everywhere = await office.query([first, { op: "grep", params: { pattern: "shared", paths: ["**"] } }]);
+    expect(everywhere.steps[1].warnings).toBeUndefined();
+  });
+
   it("if none were found, nothing is searched", async () => {
     const answer = await office.query([
       { op: "list", params: { pattern: "nothing-*" } },
