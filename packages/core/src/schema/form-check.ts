@@ -9,7 +9,7 @@ import {
   type TextField,
   type TextFormat,
 } from "./form-fields.js";
-import { limitProblems } from "./limits.js";
+import { limitProblems } from "./value-limits.js";
 
 /** Describes each text format for the user. */
 export const FORMAT_WORDS: Readonly<Record<TextFormat, string>> = {

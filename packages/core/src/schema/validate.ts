@@ -1,7 +1,7 @@
 // The validator for JSON Schema. It ignores keywords it does not know: it rejects only what is certainly wrong, and
 // servers validate for themselves. Schemas may be hostile, so they get a limited amount of work.
 import { canonicalJson, isRecord } from "../json.js";
-import { limitProblems } from "./limits.js";
+import { limitProblems } from "./value-limits.js";
 
 export interface ValidationOptions {
   /** Whether the schema is ours, so that every `pattern` may be run. Default: only those that are certain to be quick. */
