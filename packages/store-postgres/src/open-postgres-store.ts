@@ -22,7 +22,6 @@ interface OpenPostgresStoreOptions extends GuardedPaths {
   /** Where unfinished downloads are kept. Default: a folder for temporary files. */
   readonly folder?: string | undefined;
   readonly logger?: Logger | undefined;
-  readonly readOnly?: boolean | undefined;
   /** Migrates an older schema; without it, opening one is an error. Earlier versions cannot use it afterwards. */
   readonly migrate?: boolean | undefined;
   /** The id the store must have. */
@@ -51,11 +50,11 @@ export async function initPostgresStore(
 }
 
 export async function openPostgresStore(options: OpenPostgresStoreOptions): Promise<PostgresStore> {
-  const { cwd = process.cwd(), logger = silentLogger, readOnly = false } = options;
+  const { cwd = process.cwd(), logger = silentLogger } = options;
   const database = new Database(await driverOf(options, logger));
   try {
     await prepareSchema(database, options);
-    const { id, hasPgvector } = await describeDatabase(database, readOnly);
+    const { id, hasPgvector } = await describeDatabase(database);
     if (options.id !== undefined && options.id !== id) {
       throw new TrunklineError(
         "STORE_UNTRUSTED",
@@ -65,7 +64,7 @@ export async function openPostgresStore(options: OpenPostgresStoreOptions): Prom
     const absolute = (paths: readonly string[] | undefined) => paths?.map((each) => resolve(cwd, each));
     const guarded = { ownFolders: absolute(options.ownFolders), unwritable: absolute(options.unwritable) };
     const folder = resolve(cwd, options.folder ?? join(tmpdir(), `trunkline-${process.getuid?.() ?? "user"}`));
-    const parts = { cwd, guarded, logger, id, folder, openEmbedded: options.openEmbedded, isReadOnly: readOnly };
+    const parts = { cwd, guarded, logger, id, folder, openEmbedded: options.openEmbedded };
     const store = new PostgresStore(database, parts);
     store.usePgvector(hasPgvector);
     await store.follow();
@@ -96,7 +95,7 @@ async function prepareSchema(database: Database, options: OpenPostgresStoreOptio
       hint: "Create one with `trunkline store init postgres://…`.",
     });
   }
-  if (options.readOnly || !options.migrate) {
+  if (!options.migrate) {
     const address = options.url === undefined ? "postgres://…" : withoutPassword(options.url);
     throw new TrunklineError(
       "IO",
@@ -111,7 +110,7 @@ async function prepareSchema(database: Database, options: OpenPostgresStoreOptio
 }
 
 /** Reads the store's id, and whether pgvector is installed; its column is then added. */
-async function describeDatabase(database: Database, readOnly: boolean): Promise<{ id: string; hasPgvector: boolean }> {
+async function describeDatabase(database: Database): Promise<{ id: string; hasPgvector: boolean }> {
   database.extensionSchemas = await database.driver.use(extensionSchemas);
   return await database.write({}, async (sql) => {
     const { id } = await sql.one<{ id: string }>("SELECT id FROM identity");
@@ -120,7 +119,7 @@ async function describeDatabase(database: Database, readOnly: boolean): Promise<
     );
     const column =
       "SELECT 1 FROM pg_attribute WHERE attrelid = 'vectors'::regclass AND attname = 'half' AND NOT attisdropped";
-    if (found && !readOnly && (await sql.get(column)) === undefined) {
+    if (found && (await sql.get(column)) === undefined) {
       await sql.exec(`ALTER TABLE vectors ADD COLUMN IF NOT EXISTS half halfvec;
         DELETE FROM vectors; UPDATE embedders SET entry = 0, complete = false`);
     }

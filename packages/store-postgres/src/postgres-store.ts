@@ -132,8 +132,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   /** Starts background work, and follows what other gateways leave. */
   async follow(): Promise<void> {
-    const { work, database, isReadOnly } = this.#engine;
-    if (isReadOnly) return;
+    const { work, database } = this.#engine;
     this.#engine.stopListening = await database.driver.listen("trunkline_work", () => {
       work.wake();
       this.#engine.feed.wake();
@@ -143,7 +142,6 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   /** Stores bytes without a document. They are kept for seven days after the last put. */
   async put(bytes: Uint8Array, options: StoreCallOptions = {}): Promise<ContentId> {
-    this.#mayWrite();
     const { threads, database } = this.#engine;
     const { signal } = options;
     const { content, data } = await threads.files.prepare({ bytes }, { signal });
@@ -181,7 +179,6 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   async add(params: AddParams, options: StoreCallOptions = {}): Promise<AddResult> {
     requireParams("add", params);
-    this.#mayWrite();
     const { path, paths, content, ...rest } = params;
     const given = [path, paths, content].filter((value) => value !== undefined).length;
     if (given !== 1) throw new TrunklineError("INVALID_ARGUMENT", "add needs exactly one of path, paths and content.");
@@ -215,8 +212,7 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   /** Returns what is in the graph so far, after a short wait for new documents. {@link indexed} waits until it is complete. */
   async graph(params: GraphParams, options: StoreCallOptions = {}): Promise<GraphResult> {
     requireParams("graph", params);
-    const { isReadOnly, work } = this.#engine;
-    if (!isReadOnly) await atMost(SETTLE_MS, work.idle(), options.signal);
+    await atMost(SETTLE_MS, this.#engine.work.idle(), options.signal);
     return await this.#read(options, (sql) => graph(sql, { ...params, absolute: this.#absolute(params.name) }));
   }
 
@@ -305,7 +301,6 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   /** `onProgress` counts bytes. Private addresses are rejected unless the options allow them. */
   async download(params: DownloadParams, options: StoreCallOptions = {}): Promise<DownloadResult> {
     requireParams("download", params);
-    this.#mayWrite();
     const allowPrivate = options.allowPrivateAddresses ?? false;
     const session = this.#sessions.current(options);
     const resolved = { ...params, collection: stored(params.collection, options), allowPrivate, session };
@@ -315,14 +310,12 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   /** Starts a session for the client. Stops its previous open session first. */
   async start(params: OperationParams<"start"> = {}, options: StoreCallOptions = {}): Promise<SessionStarted> {
     requireParams("start", params);
-    this.#mayWrite();
     return await this.#sessions.start(params, options);
   }
 
   /** Makes an open session, possibly of another gateway, the client's current one. Stops its previous session. */
   async resume(params: OperationParams<"resume">, options: StoreCallOptions = {}): Promise<SessionStarted> {
     requireParams("resume", params);
-    this.#mayWrite();
     return await this.#sessions.resume(params.sessionId, options);
   }
 
@@ -353,7 +346,6 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   /** Indexes changed files of this machine until the session stops. */
   async watch(params: WatchParams, options: StoreCallOptions = {}): Promise<{ watching: readonly string[] }> {
     requireParams("watch", params);
-    this.#mayWrite();
     const paths = params.paths.map((path) => resolve(this.#cwd, path));
     return await this.#sessions.watch({ ...params, paths }, options);
   }
@@ -376,7 +368,6 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   /** Empties the trash and removes unreferenced data. */
   async gc(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<GcResult> {
-    this.#mayWrite();
     const { signal, onProgress } = options;
     const result = await gc(this.#engine.database, { signal, onStep: (steps) => onProgress?.({ progress: steps }) });
     removeOldPartials(this.#engine.folder, Date.now());
@@ -385,7 +376,6 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   /** Builds the index again. */
   async repair(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<RepairResult> {
-    this.#mayWrite();
     options.signal?.throwIfAborted();
     return await this.#changing(rebuild(this.#engine.database, this.#engine.count));
   }
@@ -404,7 +394,6 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
   /** Replays the history of an export into this store. */
   async import(params: OperationParams<"import">, options: StoreCallOptions = {}): Promise<ImportResult> {
     requireParams("import", params);
-    this.#mayWrite();
     return await this.#changing(
       importFrom(this, this.#engine.openEmbedded, { path: resolve(this.#cwd, params.path), signal: options.signal }),
     );
@@ -434,14 +423,14 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
     if (engine.isClosed) return;
     engine.embedding ??= new Embedding(new PassageQueue(engine.database, engine), {
       logger: engine.logger,
-      follow: !engine.isReadOnly,
+      follow: true,
     });
     engine.embedding.use(embedder);
   }
 
   /** Resolves when background indexing (patterns, relations, meaning) is complete. */
   async indexed(): Promise<void> {
-    if (!this.#engine.isReadOnly) await this.#engine.work.idle();
+    await this.#engine.work.idle();
     this.#engine.embedding?.wake();
     await this.#engine.embedding?.idle();
   }
@@ -478,7 +467,6 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   /** Takes over the state of another store. Its documents and contents must be stored. */
   async takeState(state: TransferState): Promise<void> {
-    this.#mayWrite();
     await this.#changing(takeState(this.#engine.database, state, this.#engine.count));
   }
 
@@ -489,7 +477,6 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   /** Replays events of another store. Their contents must be stored. */
   async replay(events: Replay): Promise<void> {
-    this.#mayWrite();
     await this.#changing(replay(this.#engine.database, events, this.#engine.count));
   }
 
@@ -500,7 +487,6 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
 
   async #write<T>(options: StoreCallOptions, work: (sql: Sql) => Promise<T>): Promise<T> {
     this.#requireOpen();
-    this.#mayWrite();
     const { principal, signal } = options;
     return await this.#changing(this.#engine.database.write({ viewer: viewerOf(principal), signal }, work));
   }
@@ -522,16 +508,11 @@ export class PostgresStore implements StoreMethods, TransferStore, AsyncDisposab
     if (this.#isClosed || this.#engine.isClosed) throw new TrunklineError("CLOSED", "The store has been closed.");
   }
 
-  #mayWrite(): void {
-    if (this.#engine.isReadOnly) throw new TrunklineError("INVALID_ARGUMENT", "The store is open read-only.");
-  }
-
   #absolute(name: string | undefined): string | undefined {
     return name === undefined ? undefined : resolve(this.#cwd, name);
   }
 
   #pinParams(params: PinParams, options: StoreCallOptions) {
-    this.#mayWrite();
     const session = params.session ?? this.#sessions.require(options);
     return { ...params, absolute: this.#absolute(params.path), session };
   }

@@ -23,7 +23,6 @@ export interface StoreParts {
   /** For unfinished downloads of this gateway. */
   readonly folder: string;
   readonly openEmbedded: OpenEmbedded | undefined;
-  readonly isReadOnly: boolean;
 }
 
 /** What all views of a store share. */
@@ -43,13 +42,13 @@ export interface Engine extends Omit<StoreParts, "cwd" | "guarded"> {
   isClosed: boolean;
 }
 
-export function makeEngine(database: Database, { id, logger, folder, openEmbedded, isReadOnly }: StoreParts): Engine {
+export function makeEngine(database: Database, { id, logger, folder, openEmbedded }: StoreParts): Engine {
   const count: WordCounts["count"] = (bytes) => threads.texts.countWords({ bytes });
   const writes = new PostgresWrites(database, count);
   const threads = new StoreThreads({ folder, logger, store: storeSide(database, writes) });
   const work = new WorkQueue(database, { threads, logger });
   const engine: Engine = {
-    ...{ id, logger, folder, openEmbedded, isReadOnly, database, threads, writes, count, work },
+    ...{ id, logger, folder, openEmbedded, database, threads, writes, count, work },
     cache: new SearchCache(),
     vectors: new PassageVectors(),
     grep: new PostgresGrep(database),

@@ -123,7 +123,6 @@ describe.skipIf(binaries === undefined)("migrations (need postgresql)", () => {
         data: { needsMigration: true },
         hint: expect.stringContaining(`trunkline store init ${url}`),
       });
-      await expect(openPostgresStore({ url, readOnly: true, migrate: true })).rejects.toThrow(/needs/);
       expect(versionIn(url)).toBe("0");
       await (await openPostgresStore({ url, migrate: true })).close();
       expect(versionIn(url)).toBe(String(SCHEMA_VERSION));
