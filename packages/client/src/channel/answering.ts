@@ -36,7 +36,7 @@ export class Answering {
     for (;;) {
       // The last one to begin is likely to be the last one to end.
       const call = calls().at(-1);
-      if (call === undefined) return this.decline(question.method);
+      if (call === undefined) return this.notAsked(question.method);
       const answer = await this.#ask(call, question, { signal, hasEnded: () => !calls().includes(call) });
       if (answer !== undefined) return answer;
     }
@@ -44,7 +44,7 @@ export class Answering {
 
   /** Asks the channel of a call. The call's timeout is paused until it answers. */
   async ask(call: Call, question: Question, signal: AbortSignal, key?: string): Promise<Record<string, unknown>> {
-    return (await this.#ask(call, question, { signal, key })) ?? this.decline(question.method);
+    return (await this.#ask(call, question, { signal, key })) ?? this.notAsked(question.method);
   }
 
   /** Returns undefined if the call has ended before there was an answer. */
@@ -74,12 +74,12 @@ export class Answering {
 
   /** Asks a channel of a caller a question that belongs to no call. */
   async askOutside(asked: Asked, question: Question, signal: AbortSignal): Promise<Record<string, unknown>> {
-    return (await this.#put(question, asked, { server: this.#server, signal })) ?? this.decline(question.method);
+    return (await this.#put(question, asked, { server: this.#server, signal })) ?? this.notAsked(question.method);
   }
 
-  /** Answers a question if there is no channel to ask, or if it is unclear which one. */
-  decline(method: string): Record<string, unknown> {
-    if (method === "elicitation/create") return { action: "decline" };
+  /** Answers a question if there is no channel to ask, or if it is unclear which one: no user has declined anything. */
+  notAsked(method: string): Record<string, unknown> {
+    if (method === "elicitation/create") return { action: "cancel" };
     throw refusal("No client can be asked right now.");
   }
 
@@ -109,10 +109,10 @@ export class Answering {
     const { method } = question;
     const roots = method === "roots/list" ? caller.roots() : undefined;
     if (roots !== undefined && channel?.abilities?.roots === undefined) return { roots };
-    if (channel === undefined) return this.decline(method);
+    if (channel === undefined) return this.notAsked(method);
     if (!isQuestionMethod(method)) throw new RpcError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
     if (!accepts(channel, question)) {
-      if (method === "elicitation/create") return { action: "decline" };
+      if (method === "elicitation/create") return this.notAsked(method);
       throw refusal(method === "roots/list" ? "No roots are available." : "The client does not support sampling.");
     }
     const asked = method === "elicitation/create" ? this.#vetted(question, channel, caller.logger) : question;

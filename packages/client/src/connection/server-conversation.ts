@@ -158,7 +158,7 @@ export class Conversation {
     const isRoots = question.method === "roots/list";
     if (!isRoots) this.#hasAsked = true;
     else if (this.#options.onRootsAsked?.(this.#table.callers()) === false)
-      return this.#answering.decline(question.method);
+      return this.#answering.notAsked(question.method);
     const owner = this.#tasks.get(relatedTaskOf(question) ?? "") ?? call;
     if (owner !== undefined) {
       this.#expectVisit(question.params?.elicitationId, owner);
@@ -188,10 +188,10 @@ export class Conversation {
     if (owner === "several" || caller === undefined || others.length > 0) {
       const message =
         owner === "several"
-          ? "declined a question that arrived while several channels had calls in flight"
-          : "declined a question that belongs to no call of the clients that share the server";
+          ? "did not answer a question that arrived while several channels had calls in flight"
+          : "did not answer a question that belongs to no call of the clients that share the server";
       this.#options.logger.warn(message, { server: this.#server, method });
-      return this.#answering.decline(method);
+      return this.#answering.notAsked(method);
     }
     const { channel } = caller;
     this.#expectVisit(question.params?.elicitationId, { caller, channel });

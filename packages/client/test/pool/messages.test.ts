@@ -105,7 +105,7 @@ describe("a question", () => {
     expect((await two.call("asking.ask_many", { count: 0 }, { channel: answering })).isError).toBe(false);
   });
 
-  it("outside any call is declined, unless exactly one hub is there to be asked", async () => {
+  it("outside any call is cancelled, unless exactly one hub is there to be asked", async () => {
     const asked: string[] = [];
     const nameless = (name: string) =>
       callerOf({
@@ -125,7 +125,7 @@ describe("a question", () => {
       params: { message: "Who?", requestedSchema: { type: "object", properties: {} } },
     };
     const ask = () => conversation.answer(question, { call: undefined, signal: new AbortController().signal });
-    expect(await ask()).toEqual({ action: "decline" });
+    expect(await ask()).toEqual({ action: "cancel" });
     expect(asked).toEqual([]);
     callers.shift();
     expect(await ask()).toEqual({ action: "accept", content: {} });
