@@ -39,7 +39,7 @@ const GROUPS = [
     modules:
       /packages\/(broker\/dist\/(relay|wire)\/[\w-]+|cli\/dist\/(relay-main|relay-process|person-relay|commands\/broker\/broker-commands))\.js$/,
   },
-  { name: "core", modules: /packages\/(core|protocol)\/dist\/(?!network\.js)/ },
+  { name: "core", modules: /packages\/(core|protocol)\/dist\/(?!network\.js|schema\/)/ },
   { name: "network", modules: /packages\/core\/dist\/network\.js$/ },
   { name: "zod", modules: /node_modules\/zod\// },
   { name: "contract", modules: /packages\/store\/dist\/contract\// },
