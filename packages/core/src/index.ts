@@ -74,6 +74,7 @@ export {
 export { ByteOutput, compactJson, linedJson } from "./json-bytes-format.js";
 export { isProgramId, KNOWN_PROGRAMS, PROGRAM_IDS, type ProgramId } from "./known-programs.js";
 export { type LargeResult, LargeValue, type SerializedValue, wholeOf } from "./large-value.js";
+export { LineReader } from "./line-reader.js";
 export {
   isSecretName,
   maskedSecret,

@@ -1,8 +1,7 @@
 // The connection of one MCP client: its messages as the lines that a stdio endpoint reads and writes.
 import { type Duplex, type PassThrough, Writable } from "node:stream";
+import { LineReader } from "@trunkline/core";
 import { encodeFrame, FRAME } from "../wire/frames.js";
-
-const NEWLINE = 0x0a;
 
 /** What the composition needs to serve a client. */
 export interface ClientLink {
@@ -20,7 +19,10 @@ export interface ClientLink {
 /** Collects what an endpoint writes and sends it message by message. */
 export class MessageOutput extends Writable {
   readonly #socket: Duplex;
-  #parts: Buffer[] = [];
+  #frames: Buffer[] = [];
+  readonly #lines = new LineReader({
+    onLine: (message) => this.#frames.push(encodeFrame(FRAME.message, message)),
+  });
 
   constructor(socket: Duplex) {
     super();
@@ -28,17 +30,10 @@ export class MessageOutput extends Writable {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    const frames: Buffer[] = [];
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      const last = chunk.subarray(start, end);
-      const message = this.#parts.length === 0 ? last : Buffer.concat([...this.#parts, last]);
-      this.#parts = [];
-      frames.push(encodeFrame(FRAME.message, message));
-      start = end + 1;
-    }
     // The rest of this chunk is kept, and Node reuses no buffers of its own.
-    if (start < chunk.length) this.#parts.push(chunk.subarray(start));
+    this.#lines.push(chunk);
+    const frames = this.#frames;
+    this.#frames = [];
     if (frames.length === 0 || this.#socket.destroyed) {
       done();
       return;

@@ -1,70 +1,7 @@
-// Messages as lines of JSON: a reader, and a writer whose peer may be slow or gone.
+// Messages as lines of JSON, for a peer that may be slow or gone.
 import type { Writable } from "node:stream";
 import { encodeMessage, type OutgoingMessage } from "@trunkline/protocol";
 import type { Outlet } from "../protocol/request-context.js";
-
-interface LineListener {
-  onLine(line: string): void;
-  /** A line exceeded the limit and was dropped. */
-  onTooLong(): void;
-}
-
-const NEWLINE = 0x0a;
-
-/** Splits input into lines. A line over the limit is dropped, and reading continues with the next one. */
-export class LineReader {
-  readonly #maxBytes: number;
-  readonly #listener: LineListener;
-  #parts: Buffer[] = [];
-  #size = 0;
-  #isSkipping = false;
-
-  constructor(listener: LineListener, { maxBytes }: { maxBytes: number }) {
-    this.#listener = listener;
-    this.#maxBytes = maxBytes;
-  }
-
-  push(chunk: Buffer): void {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      this.#add(chunk.subarray(start, end));
-      this.#finish();
-      start = end + 1;
-    }
-    if (start < chunk.length) this.#add(chunk.subarray(start));
-  }
-
-  /** Ends the input: the remaining data counts as a line. */
-  end(): void {
-    if (this.#size > 0 || this.#isSkipping) this.#finish();
-  }
-
-  #add(part: Buffer): void {
-    if (this.#isSkipping) return;
-    this.#size += part.length;
-    if (this.#size <= this.#maxBytes) {
-      this.#parts.push(part);
-      return;
-    }
-    this.#isSkipping = true;
-    this.#parts = [];
-  }
-
-  #finish(): void {
-    const { 0: first, length } = this.#parts;
-    const tooLong = this.#isSkipping;
-    const bytes = length === 1 ? first : Buffer.concat(this.#parts);
-    this.#parts = [];
-    this.#size = 0;
-    this.#isSkipping = false;
-    if (tooLong) {
-      this.#listener.onTooLong();
-      return;
-    }
-    const line = bytes?.toString("utf8").trim() ?? "";
-    if (line !== "") this.#listener.onLine(line);
-  }
-}
 
 /** Maximum unsent data for a slow reader. */
 interface WriterLimits {

@@ -1,11 +1,11 @@
 // stdio: one client, for as long as its streams are open. Only protocol messages go to stdout.
 import type { Readable, Writable } from "node:stream";
-import { atMost, type Logger, systemCodeOf } from "@trunkline/core";
+import { atMost, LineReader, type Logger, systemCodeOf } from "@trunkline/core";
 import { MODERN_REVISION } from "@trunkline/protocol";
 import type { McpService } from "../interfaces/mcp-service.js";
 import { Protocol } from "../protocol/endpoint-protocol.js";
 import { StdioConversation } from "./stdio-conversation.js";
-import { LineReader, LineWriter } from "./stdio-lines.js";
+import { LineWriter } from "./stdio-lines.js";
 
 export interface StdioEndpointOptions {
   readonly service: McpService;
@@ -61,7 +61,13 @@ export async function serveOnStdio(options: StdioEndpointOptions): Promise<void>
   });
   const conversation = new StdioConversation(protocol, writer);
   const reader = new LineReader(
-    { onLine: (line) => conversation.line(line), onTooLong: () => conversation.tooLong(MAX_LINE_BYTES) },
+    {
+      onLine: (bytes) => {
+        const line = bytes.toString("utf8").trim();
+        if (line !== "") conversation.line(line);
+      },
+      onTooLong: () => conversation.tooLong(MAX_LINE_BYTES),
+    },
     { maxBytes: MAX_LINE_BYTES },
   );
   const onData = (chunk: Buffer | string) => {
