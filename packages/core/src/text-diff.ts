@@ -5,7 +5,7 @@ const CONTEXT = 3;
 /** Beyond that, what is left to compare is shown as replaced: lists that share little would take minutes. */
 const MOST_STEPS = 4_000_000;
 
-export interface LineEdit {
+interface LineEdit {
   readonly sign: " " | "-" | "+";
   readonly line: string;
 }

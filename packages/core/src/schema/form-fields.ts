@@ -73,7 +73,7 @@ interface OtherField extends FieldCommon {
 }
 
 /** A list of texts or numbers. */
-export interface ListField extends FieldCommon, ListLimits {
+interface ListField extends FieldCommon, ListLimits {
   readonly kind: "list";
   readonly item: TextField | NumberField;
   readonly default?: readonly unknown[];

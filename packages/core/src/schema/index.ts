@@ -5,4 +5,4 @@ export { describeField, parseText } from "./form-text.js";
 export { missingArguments } from "./missing-arguments.js";
 export { isQuickPattern } from "./quick-pattern.js";
 export { formDefaults, readArgumentFields, readFormFields } from "./read-form.js";
-export { pathText, type SchemaProblem, schemaProblems, type ValidationOptions, validate } from "./validate.js";
+export { pathText, type SchemaProblem, schemaProblems, validate } from "./validate.js";

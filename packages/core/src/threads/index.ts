@@ -9,6 +9,5 @@ export {
   remotesOf,
   serveRpc,
   Transferred,
-  type Wire,
 } from "./rpc.js";
 export { endThread, startThread, type Thread } from "./thread.js";

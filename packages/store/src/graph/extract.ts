@@ -81,7 +81,7 @@ export async function extractGraph(input: ExtractInput, limits: ExtractLimits = 
 /**
  * Loads the grammar that {@link extractGraphSync} needs for a language. Prose and files without a language need none.
  */
-export async function loadGrammar(language: GraphLanguage | undefined): Promise<void> {
+async function loadGrammar(language: GraphLanguage | undefined): Promise<void> {
   if (language !== undefined && hasGrammar(language)) await loadParser(language);
 }
 

@@ -56,8 +56,8 @@ export function intersection(a: CharSet, b: CharSet): CharSet {
   return result;
 }
 
-export function difference(a: CharSet, b: CharSet, max = MAX_CODE_POINT): CharSet {
-  return intersection(a, complement(b, max));
+export function difference(a: CharSet, b: CharSet): CharSet {
+  return intersection(a, complement(b));
 }
 
 export function has(set: CharSet, codePoint: number): boolean {

@@ -60,10 +60,10 @@ async function ask(context: CommandContext, request: Request): Promise<unknown> 
 }
 
 /** Why this command line does not use the broker, whether one is running or not. */
-export function whyOff(env: CommandContext["env"], platform: string = process.platform): string | undefined {
+export function whyOff(env: CommandContext["env"]): string | undefined {
   const { TRUNKLINE_BROKER: wish } = env;
   if (wish === "off") return "TRUNKLINE_BROKER is off";
-  if (platform === "win32" && wish !== "on") return "it is not used on Windows yet";
+  if (process.platform === "win32" && wish !== "on") return "it is not used on Windows yet";
   const own = ["TRUNKLINE_MCP_FILE", "TRUNKLINE_TRUST"].find((name) => env[name]);
   return own === undefined ? undefined : `${own} is set`;
 }
