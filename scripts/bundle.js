@@ -41,6 +41,7 @@ const GROUPS = [
   },
   { name: "core", modules: /packages\/(core|protocol)\/dist\/(?!network\.js|schema\/)/ },
   { name: "network", modules: /packages\/core\/dist\/network\.js$/ },
+  { name: "schema", modules: /packages\/core\/dist\/schema\// },
   { name: "zod", modules: /node_modules\/zod\// },
   { name: "contract", modules: /packages\/store\/dist\/contract\// },
   { name: "program", modules: /packages\/cli\/dist\/program\.js$/ },
