@@ -25,6 +25,9 @@ const SLOW = ["**/*.slow.test.ts"];
 /** In a real browser: `npm run test:browser`. */
 const BROWSER = ["test/browser/**/*.browser.test.ts"];
 
+/** With real coding agents: `npm run test:agents`. */
+const AGENTS = ["test/agents/**/*.agents.test.ts"];
+
 const E2E = new URL("./test/e2e/", import.meta.url);
 
 /**
@@ -57,7 +60,7 @@ export default defineConfig({
         test: {
           name: "fast",
           include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...SLOW, ...BROWSER],
+          exclude: [...SLOW, ...BROWSER, ...AGENTS],
         },
       },
       {
@@ -78,6 +81,15 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           expect: { poll: { timeout: 60_000 } },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "agents",
+          include: AGENTS,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
       {

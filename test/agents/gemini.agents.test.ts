@@ -1,0 +1,3 @@
+import { describeAgent } from "./agent-suite.js";
+
+describeAgent("gemini");
