@@ -39,7 +39,7 @@ const GROUPS = [
     modules:
       /packages\/(broker\/dist\/(relay|wire)\/[\w-]+|cli\/dist\/(relay-main|relay-process|person-relay|commands\/broker\/broker-commands))\.js$/,
   },
-  { name: "core", modules: /packages\/(core|protocol)\/dist\/(?!network\.js|schema\/)/ },
+  { name: "core", modules: /packages\/(core|protocol)\/dist\/(?!network\.js|schema\/|threads\/)/ },
   { name: "network", modules: /packages\/core\/dist\/network\.js$/ },
   { name: "schema", modules: /packages\/core\/dist\/schema\// },
   { name: "zod", modules: /node_modules\/zod\// },
