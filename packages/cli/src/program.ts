@@ -140,7 +140,7 @@ export function commandWord(args: readonly string[]): string | undefined {
 export async function buildProgram(
   context: CommandContext,
   setExitCode: SetExitCode,
-  first?: string | undefined,
+  first?: string,
 ): Promise<Command> {
   const program = new Command("trunkline")
     .description("One line from an AI agent to every MCP server, and to everything it has read.")

@@ -55,24 +55,21 @@ export class Endable implements Ending {
 }
 
 /** The signal of work that may have been given either. */
-export function signalOf(options: {
-  signal?: AbortSignal | undefined;
-  ending?: Ending | undefined;
-}): AbortSignal | undefined {
+export function signalOf(options: { signal?: AbortSignal; ending?: Ending }): AbortSignal | undefined {
   return options.signal ?? options.ending?.signal;
 }
 
 interface DeadlineOptions {
   /** How long the work may take. Default: no limit. */
-  timeoutMs?: number | undefined;
+  timeoutMs?: number;
   /** The caller's signal; its abort ends the work at once. */
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
   /** The same, at less cost. */
-  ending?: Ending | undefined;
+  ending?: Ending;
   /** What is being done, for the message: "connecting to docs". */
   what: string;
   /** The error's hint if it takes too long. */
-  hint?: string | undefined;
+  hint?: string;
 }
 
 /** Ends work on the caller's abort (`ABORTED`) or when time is up (`TIMEOUT`), and can be extended. */

@@ -106,7 +106,7 @@ export class TrunklineError extends Error {
     return {
       code: this.code,
       message: this.message,
-      ...(this.hint === undefined ? {} : { hint: this.hint }),
+      hint: this.hint,
       retryable: this.retryable,
     };
   }

@@ -50,7 +50,7 @@ export const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
 const PART_BYTES = 64 * 1024;
 
 interface ReadRegularFileOptions {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
   /** Default 64 MB. */
   readonly maxBytes?: number;
 }
@@ -121,7 +121,7 @@ interface AtomicWriteOptions {
   forceMode?: boolean;
   /** Waits until the bytes are on the disk. Default true; a cache can do without. */
   flush?: boolean;
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
 }
 
 /**

@@ -24,7 +24,7 @@ export const BLANK = 0x20;
 /** What is known about a large value, so that it is not scanned again. */
 interface Landmark {
   readonly end: number;
-  readonly count?: number | undefined;
+  readonly count?: number;
 }
 
 /** A value above this size gets a landmark. */

@@ -108,7 +108,7 @@ interface AddressedRequest {
   readonly method?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** Sends one request to an address of the URL's host. Follows no redirect; resolves before the body is read. */

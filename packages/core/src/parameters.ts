@@ -71,10 +71,10 @@ function parameter<T, const O extends ParameterOptions = ParameterOptions>(
     schema,
     // The same condition as in the type.
     required: required as IsRequired<O>,
-    ...(aliases === undefined ? {} : { aliases }),
-    ...(place === undefined ? {} : { place }),
-    ...(narrows === undefined ? {} : { narrows }),
-    ...(cli === undefined ? {} : { cli }),
+    aliases,
+    place,
+    narrows,
+    cli,
   };
 }
 
@@ -125,7 +125,7 @@ function number<const O extends ParameterOptions & Bounds>(
   return parameter(
     {
       type: "number",
-      ...(min === undefined ? {} : { minimum: min }),
+      minimum: min,
       ...upTo(max),
       ...defaultOf(options),
       description,

@@ -59,8 +59,8 @@ export interface ToolCallResult {
 
 export interface ToolProgress {
   readonly progress: number;
-  readonly total?: number | undefined;
-  readonly message?: string | undefined;
+  readonly total?: number;
+  readonly message?: string;
 }
 
 export interface ToolCallOptions {

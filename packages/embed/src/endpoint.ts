@@ -78,7 +78,7 @@ export async function createEndpointEmbedder(options: EndpointOptions): Promise<
 }
 
 /** The outcome of one attempt: vectors, or an error that a retry may fix. */
-type Attempt = { vectors: Float32Array[] } | { error: TrunklineError; retryAfterMs?: number | undefined };
+type Attempt = { vectors: Float32Array[] } | { error: TrunklineError; retryAfterMs?: number };
 
 class Endpoint {
   /** For display and for the name of the vectors. Contains no query or password. */
@@ -160,7 +160,7 @@ class Endpoint {
       // Some endpoints reject an empty text; all accept a space.
       input: texts.map((text) => (text === "" ? " " : text)),
       encoding_format: "float",
-      ...(dimensions === undefined ? {} : { dimensions }),
+      dimensions,
     };
   }
 

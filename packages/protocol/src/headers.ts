@@ -24,7 +24,7 @@ interface ParamHeaders {
   /** The valid declarations. */
   readonly headers: readonly ParamHeader[];
   /** The first invalid declaration. A single one makes the tool unusable for clients. */
-  readonly problem?: string | undefined;
+  readonly problem?: string;
 }
 
 const KEY = "x-mcp-header";

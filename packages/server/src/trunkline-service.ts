@@ -564,7 +564,7 @@ class TrunklineService implements Service {
       tools: toolCount,
       resources: resourceCount,
       prompts: promptCount,
-      ...(revision === undefined ? {} : { revision }),
+      revision,
       ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
     }));
     return { server: this.info, servers };

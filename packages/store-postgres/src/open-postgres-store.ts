@@ -12,28 +12,28 @@ import type { OpenEmbedded } from "./transfer/export-files.js";
 
 interface OpenPostgresStoreOptions extends GuardedPaths {
   /** `postgres://user@host:5432/database`, with `sslmode` and its files as in libpq. */
-  readonly url?: string | undefined;
+  readonly url?: string;
   /** Used if the address has none. The package reads neither the environment nor `~/.pgpass`: see {@link findPassword}. */
-  readonly password?: string | undefined;
+  readonly password?: string;
   /** Another way to reach a database, in place of `url`. */
-  readonly driver?: Driver | undefined;
+  readonly driver?: Driver;
   /** The base for relative paths. Default: the process's working directory. */
-  readonly cwd?: string | undefined;
+  readonly cwd?: string;
   /** Where unfinished downloads are kept. Default: a folder for temporary files. */
-  readonly folder?: string | undefined;
-  readonly logger?: Logger | undefined;
+  readonly folder?: string;
+  readonly logger?: Logger;
   /** Migrates an older schema; without it, opening one is an error. Earlier versions cannot use it afterwards. */
-  readonly migrate?: boolean | undefined;
+  readonly migrate?: boolean;
   /** The id the store must have. */
-  readonly id?: string | undefined;
+  readonly id?: string;
   /** Enables search by meaning. Its owner closes it, after the store. */
-  readonly embedder?: Embedder | undefined;
+  readonly embedder?: Embedder;
   /** Opens an embedded store in a folder: exports and imports are files of the embedded store. */
-  readonly openEmbedded?: OpenEmbedded | undefined;
+  readonly openEmbedded?: OpenEmbedded;
 }
 
 interface InitPostgresStoreOptions extends Pick<OpenPostgresStoreOptions, "url" | "driver" | "password"> {
-  readonly logger?: Logger | undefined;
+  readonly logger?: Logger;
 }
 
 /** Creates the store's schema in a database, or migrates an older one. `from` is the version that was there. */

@@ -70,7 +70,7 @@ interface StoreParts {
   readonly folder: string;
   readonly guarded: GuardedPaths;
   readonly id: string;
-  readonly idleMs?: number | undefined;
+  readonly idleMs?: number;
 }
 
 /** How often a search tries to see the index up to date while other processes keep writing. */
@@ -495,7 +495,7 @@ export class Store implements StoreMethods, TransferStore, AsyncDisposable {
    * Adapts parameters for the writer, whose connection is not restricted to a viewer: the collection under its stored
    * name, and a hash that a reader has found for this viewer.
    */
-  async #owned<P extends { readonly collection?: string | undefined; readonly hash?: string | undefined }>(
+  async #owned<P extends { readonly collection?: string; readonly hash?: string }>(
     params: P,
     options: StoreCallOptions,
   ): Promise<P & { readonly viewer: Viewer }> {

@@ -39,38 +39,36 @@ export interface AgentRequest {
    * Returns tools that became available during the run, such as those of a server after a sign-in. Called before each
    * turn; tools whose name is already in use are ignored.
    */
-  readonly moreTools?: (() => readonly Tool[]) | undefined;
+  readonly moreTools?: () => readonly Tool[];
   /** Called for one tool call at a time, even when sub-agents run in parallel. */
   readonly approve: Approver;
-  readonly limits?: BudgetLimits | undefined;
-  readonly format?:
-    | { readonly type: "json"; readonly schema?: Readonly<Record<string, unknown>> | undefined }
-    | undefined;
-  readonly think?: boolean | undefined;
+  readonly limits?: BudgetLimits;
+  readonly format?: { readonly type: "json"; readonly schema?: Readonly<Record<string, unknown>> };
+  readonly think?: boolean;
   /** Spend from this budget instead of `limits`: the budget of a parent agent, or one shared by several runs. */
-  readonly budget?: Budget | undefined;
+  readonly budget?: Budget;
   /** Adds a tool `delegate` that starts sub-agents. They share tools, approval and budget. Default: no. */
-  readonly delegate?: boolean | undefined;
+  readonly delegate?: boolean;
   /** How many agents are above this one. Default 0. */
-  readonly depth?: number | undefined;
+  readonly depth?: number;
   /** Maximum nesting depth of agents. Default 2. */
-  readonly maxDepth?: number | undefined;
+  readonly maxDepth?: number;
   /** Maximum number of read-only tools that run in parallel. Default 4. */
-  readonly maxParallelCalls?: number | undefined;
+  readonly maxParallelCalls?: number;
   /**
    * The key of the frames around tool output (`createFrameKey`). Default: a new one per run; a chat keeps one for all
    * its runs.
    */
-  readonly frameKey?: string | undefined;
+  readonly frameKey?: string;
   /** Maximum number of characters of a result that the model gets; a note says how much was cut. Default 100,000. */
-  readonly maxResultChars?: number | undefined;
-  readonly onEvent?: ((event: AgentEvent) => void) | undefined;
+  readonly maxResultChars?: number;
+  readonly onEvent?: (event: AgentEvent) => void;
   /**
    * Called for each message added to the conversation, once it is complete: a call always comes with its result. A
    * reported message is final, even if the run fails later.
    */
-  readonly onMessage?: ((message: Message) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly onMessage?: (message: Message) => void;
+  readonly signal?: AbortSignal;
 }
 
 export interface AgentResult {

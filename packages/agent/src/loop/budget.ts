@@ -5,10 +5,10 @@ import type { TokenUsage } from "../model/model.js";
 /** Limits for an agent, shared with its sub-agents. */
 export interface BudgetLimits {
   /** Turns of a model, not counting the last word. */
-  readonly maxTurns?: number | undefined;
+  readonly maxTurns?: number;
   /** Input plus output tokens. */
-  readonly maxTokens?: number | undefined;
-  readonly maxTimeMs?: number | undefined;
+  readonly maxTokens?: number;
+  readonly maxTimeMs?: number;
 }
 
 export type BudgetKind = "turns" | "tokens" | "time";

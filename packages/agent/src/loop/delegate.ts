@@ -17,8 +17,8 @@ export interface SubAgentTask {
   readonly prompt: string;
   readonly agent: string;
   /** Wire names of the tools the sub-agent gets. Default: all of its parent's. */
-  readonly tools?: readonly string[] | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly tools?: readonly string[];
+  readonly signal?: AbortSignal;
 }
 
 /**

@@ -27,7 +27,7 @@ async function work(run: Run): Promise<AgentResult> {
   const failures = new Failures();
   const lastWord = (ended: "budget" | "stuck", why?: string) =>
     // The last word does not have to follow the protocol.
-    endWithLastWord(run, { system: frames, tools: [], ended, ...(why === undefined ? {} : { why }) });
+    endWithLastWord(run, { system: frames, tools: [], ended, why });
   let formProblems = 0;
   for (let number = 1; ; number++) {
     if (run.budget.spent !== undefined) return await lastWord("budget");

@@ -38,7 +38,7 @@ interface TurnOptions {
   readonly toolChoice?: ModelRequest["toolChoice"];
   readonly format?: ModelRequest["format"];
   /** Whether to show text as it arrives. Default: yes. */
-  readonly show?: boolean | undefined;
+  readonly show?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -148,10 +148,10 @@ export class Run {
     for await (const event of model.stream({
       messages,
       signal: options.signal,
-      ...(think === undefined ? {} : { think }),
+      think,
       ...(options.tools === undefined || options.tools.length === 0 ? {} : { tools: options.tools }),
-      ...(options.toolChoice === undefined ? {} : { toolChoice: options.toolChoice }),
-      ...(options.format === undefined ? {} : { format: options.format }),
+      toolChoice: options.toolChoice,
+      format: options.format,
     })) {
       switch (event.type) {
         case "text":
@@ -234,7 +234,7 @@ class Said {
           id: event.id,
           name: event.name,
           args: event.args,
-          ...(event.providerData === undefined ? {} : { providerData: event.providerData }),
+          providerData: event.providerData,
         });
         break;
       case "restart":

@@ -100,7 +100,7 @@ function formatOptions(
   options: Chosen,
 ): Pick<LibraryModelOptions, "load" | "target" | "thinkOptions" | "alwaysOptions"> {
   const { model, endpoint: baseURL, headers = {}, apiKey = "", fetch } = options;
-  const common = { baseURL, headers: { ...headers }, ...(fetch === undefined ? {} : { fetch }) };
+  const common = { baseURL, headers: { ...headers }, fetch };
   switch (provider.format) {
     case "openai":
       return {

@@ -86,7 +86,7 @@ function toError(error: NonNullable<Line["error"]>): TrunklineError {
   if (typeof error === "string") return new TrunklineError("UPSTREAM", error);
   const { code, message, retryable, retryAfterMs } = error;
   return new TrunklineError(code, message, {
-    ...(retryable === undefined ? {} : { retryable }),
+    retryable,
     ...(retryAfterMs === undefined ? {} : { data: { retryAfterMs } }),
   });
 }

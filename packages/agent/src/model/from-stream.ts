@@ -122,7 +122,7 @@ function toUsage(usage: LanguageModelV3Usage): TokenUsage | undefined {
   return {
     inputTokens: input.total ?? 0,
     outputTokens: output.total ?? 0,
-    ...(input.cacheRead === undefined ? {} : { cachedInputTokens: input.cacheRead }),
-    ...(output.reasoning === undefined ? {} : { reasoningTokens: output.reasoning }),
+    cachedInputTokens: input.cacheRead,
+    reasoningTokens: output.reasoning,
   };
 }

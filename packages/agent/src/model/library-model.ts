@@ -16,7 +16,7 @@ export interface LibraryModelOptions {
   /** Options for every request. */
   readonly alwaysOptions?: LanguageModelV3CallOptions["providerOptions"];
   /** Thrown on every request if something is missing. */
-  readonly missing?: TrunklineError | undefined;
+  readonly missing?: TrunklineError;
   /** Maximum silence during a turn. */
   readonly idleTimeoutMs: number;
   readonly logger: Logger;
@@ -77,7 +77,7 @@ function callOptions(
     prompt: toPrompt(request.messages, options.target),
     abortSignal,
     ...(Object.keys(providerOptions).length === 0 ? {} : { providerOptions }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    maxOutputTokens,
     ...(tools.length === 0
       ? {}
       : { tools: toFunctionTools(tools), toolChoice: { type: request.toolChoice ?? "auto" } as const }),

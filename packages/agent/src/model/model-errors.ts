@@ -131,13 +131,13 @@ function statusError(failure: Failure, place: ErrorPlace): TrunklineError {
   const data = {
     provider: provider.name,
     status,
-    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
+    retryAfterMs: failure.retryAfterMs,
   };
   const make = (code: "AUTH_REQUIRED" | "UPSTREAM" | "INVALID_ARGUMENT" | "TIMEOUT", what: string, hint?: string) =>
     new TrunklineError(code, said(`${who} ${what}`, failure.message, place), {
       data,
       retryable: code === "TIMEOUT" || (code === "UPSTREAM" && isPassing(failure)),
-      ...(hint === undefined ? {} : { hint }),
+      hint,
     });
   // Google answers 400 for an unknown key.
   if (status === 401 || status === 403 || words.includes("API_KEY_INVALID")) {

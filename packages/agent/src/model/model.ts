@@ -38,32 +38,30 @@ export interface ModelTool {
   /** The wire name: `^[A-Za-z0-9_-]{1,64}$`. */
   readonly name: string;
   /** The display name. Not sent to providers; a script of the echo provider can use it. */
-  readonly title?: string | undefined;
+  readonly title?: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
 export interface ModelRequest {
   readonly messages: readonly Message[];
-  readonly tools?: readonly ModelTool[] | undefined;
+  readonly tools?: readonly ModelTool[];
   /** `none`: the tools are listed because earlier messages mention them, but must not be called now. Default `auto`. */
-  readonly toolChoice?: "auto" | "none" | undefined;
+  readonly toolChoice?: "auto" | "none";
   /** Ask for a JSON answer, matching the schema if there is one. */
-  readonly format?:
-    | { readonly type: "json"; readonly schema?: Readonly<Record<string, unknown>> | undefined }
-    | undefined;
+  readonly format?: { readonly type: "json"; readonly schema?: Readonly<Record<string, unknown>> };
   /** Let the model think first, if it can. */
-  readonly think?: boolean | undefined;
-  readonly maxOutputTokens?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly think?: boolean;
+  readonly maxOutputTokens?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** What a turn cost, if the provider reports it. */
 export interface TokenUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  readonly cachedInputTokens?: number | undefined;
-  readonly reasoningTokens?: number | undefined;
+  readonly cachedInputTokens?: number;
+  readonly reasoningTokens?: number;
 }
 
 export type FinishReason = "stop" | "tool-calls" | "length" | "content-filter" | "other";
@@ -79,7 +77,7 @@ export type ModelEvent =
   | (ToolCall & { readonly raw?: string })
   /** Discards everything said so far: the turn starts over (after a rate limit or a dropped stream). */
   | { readonly type: "restart"; readonly reason: string }
-  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage?: TokenUsage | undefined };
+  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage?: TokenUsage };
 
 export interface Model {
   readonly provider: string;

@@ -7,7 +7,7 @@ export interface ProviderInfo {
   readonly name: string;
   readonly format: ProviderFormat;
   /** The default endpoint. If undefined, the user must give one. */
-  readonly endpoint?: string | undefined;
+  readonly endpoint?: string;
   /** Whether the provider's own endpoint requires a key. */
   readonly needsKey: boolean;
   /** Environment variables for the key; the first one that is set wins. The command line reads them. */

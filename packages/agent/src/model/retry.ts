@@ -97,7 +97,7 @@ function withAttempts(error: unknown, attempts: number): unknown {
   return new TrunklineError(error.code, `${error.message} (${attempts} attempts)`, {
     retryable: true,
     data: { ...error.data, attempts },
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-    ...(error.cause === undefined ? {} : { cause: error.cause }),
+    hint: error.hint,
+    cause: error.cause,
   });
 }

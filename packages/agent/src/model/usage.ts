@@ -12,8 +12,8 @@ export function addUsage(a: TokenUsage, b: TokenUsage | undefined): TokenUsage {
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
-    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
-    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
+    cachedInputTokens: cached,
+    reasoningTokens: reasoning,
   };
 }
 
@@ -26,7 +26,7 @@ export interface ModelPrice {
   readonly input: number;
   readonly output: number;
   /** Input served from the provider's cache. Default: the price of other input. */
-  readonly cachedInput?: number | undefined;
+  readonly cachedInput?: number;
 }
 
 /** Prices by `provider/model`; the model can be a glob. The longest match wins. */

@@ -39,7 +39,7 @@ export function recordModel(model: Model, sink: RunSink): Model {
       } catch (error) {
         const { code, message, hint, retryable } = toTrunklineError(error);
         if (code !== "ABORTED") {
-          sink.write({ ...turn, events, error: { code, message, retryable, ...(hint === undefined ? {} : { hint }) } });
+          sink.write({ ...turn, events, error: { code, message, retryable, hint } });
         }
         throw error;
       }
@@ -80,7 +80,7 @@ export function recordTool(tool: Tool, sink: RunSink): Tool {
           type: "call",
           tool: name,
           args,
-          error: { code, message, retryable, ...(hint === undefined ? {} : { hint }) },
+          error: { code, message, retryable, hint },
         });
         throw error;
       }

@@ -73,7 +73,7 @@ type Recorded = { [Kind in keyof typeof lineSchemas]: z.infer<(typeof lineSchema
  */
 export async function openReplay(
   path: string,
-  { redactor = new Redactor() }: { redactor?: Redactor | undefined } = {},
+  { redactor = new Redactor() }: { redactor?: Redactor } = {},
 ): Promise<Replay> {
   const lines = await readRunFile(path);
   const turns = linesOf("turn", lines, path);
@@ -156,7 +156,7 @@ function replayedModel(state: ReplayState): Model {
 
 function toError({ code, message, hint, retryable }: z.infer<typeof errorSchema>): TrunklineError {
   // The code was recorded from a TrunklineError; an unknown one does no harm.
-  return new TrunklineError(code as ErrorCode, message, { retryable, ...(hint === undefined ? {} : { hint }) });
+  return new TrunklineError(code as ErrorCode, message, { retryable, hint });
 }
 
 /** Creates the error for an unrecorded turn, showing the first difference from the next recorded one. */

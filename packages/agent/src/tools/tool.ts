@@ -12,8 +12,8 @@ import {
 /** A tool's result as the model gets it. */
 export interface ToolOutput {
   readonly text: string;
-  readonly images?: readonly { readonly data: string; readonly mediaType: string }[] | undefined;
-  readonly isError?: boolean | undefined;
+  readonly images?: readonly { readonly data: string; readonly mediaType: string }[];
+  readonly isError?: boolean;
 }
 
 export interface Tool {
@@ -35,7 +35,7 @@ export interface Tool {
   ): Promise<Readonly<Record<string, unknown>>>;
   call(
     args: Readonly<Record<string, unknown>>,
-    options: { signal?: AbortSignal | undefined; onProgress?: ((progress: ToolProgress) => void) | undefined },
+    options: { signal?: AbortSignal; onProgress?: (progress: ToolProgress) => void },
   ): Promise<ToolOutput>;
 }
 
@@ -71,7 +71,7 @@ export type Approval = { readonly allowed: true } | { readonly allowed: false; r
 
 export type Approver = (
   call: { readonly tool: Tool; readonly args: Readonly<Record<string, unknown>> },
-  options: { signal?: AbortSignal | undefined },
+  options: { signal?: AbortSignal },
 ) => Promise<Approval>;
 
 export interface ToolsFromOptions {
@@ -109,9 +109,9 @@ export function toolsFrom(source: ToolSource, options: ToolsFromOptions): Tool[]
           tool.tool,
           { ...args },
           {
-            ...(signal === undefined ? {} : { signal }),
-            ...(onProgress === undefined ? {} : { onProgress }),
-            ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+            signal,
+            onProgress,
+            timeoutMs: options.timeoutMs,
           },
         );
         const output = await render(result.raw, tool);

@@ -20,7 +20,7 @@ type Id = string | number;
 interface Message {
   readonly id?: unknown;
   readonly method?: unknown;
-  readonly params?: { readonly uri?: unknown; readonly requestId?: unknown } | undefined;
+  readonly params?: { readonly uri?: unknown; readonly requestId?: unknown };
 }
 
 const NEWLINE = 0x0a;

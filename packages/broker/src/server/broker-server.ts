@@ -54,11 +54,11 @@ interface BrokerOptions {
   readonly host: BrokerHost;
   readonly logger: Logger;
   /** The environment of the broker's process. Clients for which it would have to be another are refused. */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** How long the broker stays without clients. */
   readonly idleMs: number;
   /** How long running calls may go on when another broker takes over. Default 60 s. */
-  readonly drainMs?: number | undefined;
+  readonly drainMs?: number;
   /** Called once nothing is left to do. */
   readonly onDone: () => void;
 }

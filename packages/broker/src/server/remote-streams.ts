@@ -77,8 +77,8 @@ export class RemoteInput extends Readable {
 
 interface RemoteOutputOptions {
   readonly isTTY: boolean;
-  readonly columns?: number | undefined;
-  readonly rows?: number | undefined;
+  readonly columns?: number;
+  readonly rows?: number;
   /** Sends a frame. Returns false if the relaying process is behind; {@link RemoteOutput.onRoom} follows. */
   readonly send: (frame: Buffer) => boolean;
 }

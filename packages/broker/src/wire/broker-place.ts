@@ -40,7 +40,7 @@ export function brokerPlace({
   create = true,
 }: {
   home: string;
-  runtimeFolder?: string | undefined;
+  runtimeFolder?: string;
   create?: boolean;
 }): BrokerPlace {
   if (isConfined()) throw new BrokerUnavailableError("this process runs in a sandbox");

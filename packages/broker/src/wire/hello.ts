@@ -6,8 +6,8 @@ export interface TerminalFacts {
   readonly stdin: boolean;
   readonly stdout: boolean;
   readonly stderr: boolean;
-  readonly columns?: number | undefined;
-  readonly rows?: number | undefined;
+  readonly columns?: number;
+  readonly rows?: number;
   /** Whether stdin is a pipe or a file. */
   readonly pipedInput: boolean;
 }

@@ -36,11 +36,11 @@ export interface SessionOptions extends AgentOptions {
   /** The kind of agent. */
   readonly agent: string;
   /** Whether the agent can start sub-agents. */
-  readonly delegate?: boolean | undefined;
+  readonly delegate?: boolean;
   /** Prints one line per call. */
-  readonly folded?: boolean | undefined;
+  readonly folded?: boolean;
   /** Whether to show the model's thoughts even if thinking was not requested. */
-  readonly thoughts?: boolean | undefined;
+  readonly thoughts?: boolean;
 }
 
 /** The parts of a request that differ per run. */
@@ -186,10 +186,10 @@ export class AgentSession implements AsyncDisposable {
         approve: sink === undefined ? approve : recordApprover(approve, sink),
         limits: {
           maxTurns,
-          ...(maxTokens === undefined ? {} : { maxTokens }),
+          maxTokens,
           ...(maxTime === undefined ? {} : { maxTimeMs: maxTime * 1000 }),
         },
-        ...(format === undefined ? {} : { format }),
+        format,
         ...(think === true ? { think } : {}),
         ...(delegate === true ? { delegate } : {}),
         onEvent: (event) => this.printer.show(event),

@@ -12,11 +12,11 @@ interface ApprovalOptions {
   /** Globs from the command line and from the user's settings. */
   readonly allow: readonly string[];
   /** The names of all servers: a name that can mean the tools of two servers is not on any allow list. */
-  readonly servers?: readonly string[] | undefined;
+  readonly servers?: readonly string[];
   /** Titles of tools that always ask, whatever the other settings say. */
   readonly mustAsk: ReadonlySet<string>;
   /** Whether an operation only asks the user to sign in. Default: none does. */
-  readonly isSignIn?: ((operation: string, signal: AbortSignal | undefined) => Promise<boolean>) | undefined;
+  readonly isSignIn?: (operation: string, signal: AbortSignal | undefined) => Promise<boolean>;
   /** Undefined if there is no terminal. */
   readonly terminal: TerminalTurns | undefined;
 }
@@ -44,11 +44,7 @@ export function createApprover(context: CommandContext, options: ApprovalOptions
 /** Asks before a sign-in that the model wants. The sign-in itself then shows its page. */
 async function askToLeave(
   context: CommandContext,
-  {
-    terminal,
-    names,
-    asked,
-  }: { terminal: TerminalTurns; names: readonly string[]; asked: { signal?: AbortSignal | undefined } },
+  { terminal, names, asked }: { terminal: TerminalTurns; names: readonly string[]; asked: { signal?: AbortSignal } },
 ): Promise<Approval> {
   return await terminal.take(async () => {
     const ending = asked.signal === undefined ? context.signal : AbortSignal.any([context.signal, asked.signal]);
@@ -111,7 +107,7 @@ function operationsOf({ title }: Pick<Tool, "title">, args: Readonly<Record<stri
 interface ShownStep {
   readonly op: string;
   readonly params: unknown;
-  readonly as?: string | undefined;
+  readonly as?: string;
 }
 
 function stepsOf({ operations }: Readonly<Record<string, unknown>>): readonly ShownStep[] {

@@ -35,7 +35,7 @@ export interface ModelSettings {
   readonly options: ModelOptions & { model: string };
   readonly provider: ProviderInfo;
   /** The file that sets the endpoint, if it is a `.env`. */
-  readonly endpointFile?: string | undefined;
+  readonly endpointFile?: string;
 }
 
 /**
@@ -146,7 +146,7 @@ async function listModels(
 /** A value and the `.env` file it comes from, if any. */
 interface Value {
   readonly value: string;
-  readonly file?: string | undefined;
+  readonly file?: string;
 }
 
 function given(value: string): Value {

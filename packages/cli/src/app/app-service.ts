@@ -32,35 +32,35 @@ import { workspaceKeyOf } from "./workspace-key.js";
 export interface ServiceSettings {
   readonly surface?: ServiceOptions["surface"];
   readonly names?: ServiceOptions["names"];
-  readonly echo?: boolean | undefined;
-  readonly prompts?: string | undefined;
-  readonly allowPath?: readonly string[] | undefined;
-  readonly spill?: boolean | undefined;
-  readonly askPolicy?: "serialize" | "isolate" | "decline" | undefined;
+  readonly echo?: boolean;
+  readonly prompts?: string;
+  readonly allowPath?: readonly string[];
+  readonly spill?: boolean;
+  readonly askPolicy?: "serialize" | "isolate" | "decline";
   /** How long a call waits behind another client's question, in seconds. */
-  readonly askWait?: number | undefined;
+  readonly askWait?: number;
   /** Whether to count the tokens of answers: yes if a model reads them. */
-  readonly countTokens?: boolean | undefined;
+  readonly countTokens?: boolean;
   /** How long a search for tools may wait for their index. Default 0: it is built in the background. */
-  readonly findWaitMs?: number | undefined;
+  readonly findWaitMs?: number;
   /** Takes part in questions to clients. Default: the broker's console, if there is one. */
-  readonly askThrough?: AskThrough | undefined;
+  readonly askThrough?: AskThrough;
   /** Keeps what calls say while a person wants to see it. Default: the broker's console, if there is one. */
-  readonly recorder?: CallRecorder | undefined;
+  readonly recorder?: CallRecorder;
   /** Also gets every finished call. */
-  readonly metrics?: Journal | undefined;
+  readonly metrics?: Journal;
 }
 
 /** Who answers questions during a command's own request, and what aborts it. */
 export interface ExchangeOptions {
   /** Identifies the client, if there are several of the same name. */
-  readonly id?: string | undefined;
-  readonly channel?: Channel | undefined;
+  readonly id?: string;
+  readonly channel?: Channel;
   /** The person at the terminal runs this themselves, so they are not confined to the allowed folders. */
-  readonly trusted?: boolean | undefined;
+  readonly trusted?: boolean;
   /** A person reads the answer, so it is not shortened to save tokens. */
-  readonly isForPerson?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly isForPerson?: boolean;
+  readonly signal?: AbortSignal;
 }
 
 /** The service, which closes together with its records. */
@@ -118,7 +118,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
       channel,
       signal,
       meta: {},
-      ...(isForPerson === undefined ? {} : { isForPerson }),
+      isForPerson,
     }),
     close: async () => {
       await using _records = records;

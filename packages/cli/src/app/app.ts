@@ -318,9 +318,9 @@ export class App implements AsyncDisposable {
       // Without a terminal there is no one to ask, so do not tell servers that we answer questions.
       ...(this.#channel === undefined ? {} : { channel: this.#channel, logLevel: "warning" }),
       ...(roots === undefined ? {} : { roots: roots.map((folder) => rootOf(resolve(context.cwd, folder))) }),
-      ...(signIn === undefined ? {} : { signIn }),
-      ...(checkWithinMs === undefined ? {} : { connectLimitMs: checkWithinMs }),
-      ...(answers === undefined ? {} : { answers }),
+      signIn,
+      connectLimitMs: checkWithinMs,
+      answers,
     });
     if (this.#options.wanted === "unknown") reportOnUse(context, hub, await this.config());
     return hub;
@@ -343,7 +343,7 @@ export class App implements AsyncDisposable {
       // The client that made a call answers its questions, and declares what it supports.
       answers: SERVICE_ANSWERS,
       logLevel: "info",
-      ...(askPolicy === undefined ? {} : { askPolicy }),
+      askPolicy,
       ...(askWait === undefined ? {} : { askWaitMs: askWait * 1000 }),
       plainNames: names === "plain",
     });

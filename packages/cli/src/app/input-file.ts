@@ -15,7 +15,7 @@ export async function readInputFile(
   } catch (error) {
     const reason = fileReason(error);
     if (reason === undefined || signal.aborted) throw error;
-    const details = { cause: error, ...(hint === undefined ? {} : { hint }) };
+    const details = { cause: error, hint };
     throw new TrunklineError("USAGE", `Cannot read ${path}: ${reason}.`, details);
   }
 }
@@ -27,7 +27,7 @@ export async function parseInputJson(text: string, place: string, hint?: string)
   } catch (error) {
     const { jsonFault } = await import("@trunkline/client/config");
     const { line, column, reason } = jsonFault(text, { strict: true }) ?? unlocated;
-    const details = { cause: error, ...(hint === undefined ? {} : { hint }) };
+    const details = { cause: error, hint };
     throw new TrunklineError("USAGE", `${place}:${line}:${column} cannot be used: ${reason}.`, details);
   }
 }

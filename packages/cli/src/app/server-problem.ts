@@ -5,7 +5,7 @@ import { commandLine } from "../terminal/command-line.js";
 interface ServerProblem {
   readonly message: string;
   /** What to do next. */
-  readonly hint?: string | undefined;
+  readonly hint?: string;
 }
 
 /** Returns why a server cannot be used; undefined if nothing is wrong with it. */

@@ -45,11 +45,11 @@ function misplacedReference(): TrunklineError {
 
 /** What a store in a database is opened with. */
 interface AddressOptions {
-  readonly id?: string | undefined;
-  readonly ownFolders?: readonly string[] | undefined;
-  readonly unwritable?: readonly string[] | undefined;
+  readonly id?: string;
+  readonly ownFolders?: readonly string[];
+  readonly unwritable?: readonly string[];
   /** Whether the user may be asked to migrate the store. */
-  readonly mayAsk?: boolean | undefined;
+  readonly mayAsk?: boolean;
 }
 
 /** Opens a store in a database. A store of an older version is migrated only if the user at the terminal agrees. */

@@ -9,14 +9,14 @@ export interface TypedServer {
 }
 
 export interface TypedServerOptions {
-  url?: string | undefined;
-  header?: readonly string[] | undefined;
-  env?: readonly string[] | undefined;
-  transport?: "http" | "sse" | undefined;
+  url?: string;
+  header?: readonly string[];
+  env?: readonly string[];
+  transport?: "http" | "sse";
   /** The words after `--`: the command that starts the server. Absent if there is no `--`. */
-  command?: readonly string[] | undefined;
+  command?: readonly string[];
   /** The file given with `--mcp`. */
-  mcp?: string | undefined;
+  mcp?: string;
 }
 
 /** Returns the server that the command line describes; undefined if it describes none. */
@@ -39,7 +39,7 @@ export function readTypedServer(options: TypedServerOptions): TypedServer | unde
   if (target.length === 0)
     throw new TrunklineError("USAGE", "There is no command after --.", { hint: "For example: -- npx -y some-server" });
   const name = nameOf(target);
-  return { name, entry: readEntry({ name, target, header, env, ...(transport === undefined ? {} : { transport }) }) };
+  return { name, entry: readEntry({ name, target, header, env, transport }) };
 }
 
 /** A name for messages: the host of a URL, or the program that a command starts. */

@@ -6,7 +6,7 @@ import { progressLineFor } from "../terminal/progress-line.js";
 
 interface Connecting<T> {
   /** Whether `work` connects this server. Default: all of them. */
-  readonly isWanted?: ((server: string) => boolean) | undefined;
+  readonly isWanted?: (server: string) => boolean;
   /** Must not ask the user anything. */
   readonly work: () => Promise<T>;
 }

@@ -18,7 +18,7 @@ export interface ScopeOptions {
   user?: boolean;
   project?: boolean;
   /** The file given with `--mcp`. */
-  mcp?: string | undefined;
+  mcp?: string;
 }
 
 export interface WriteTarget {

@@ -14,7 +14,7 @@ const TELL_MS = 2_000;
 export interface CallFigures {
   readonly calls: number;
   readonly errors: number;
-  readonly p50Ms?: number | undefined;
+  readonly p50Ms?: number;
   /** In milliseconds, oldest first. */
   readonly latencies: readonly number[];
 }

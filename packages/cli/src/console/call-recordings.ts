@@ -102,8 +102,7 @@ function sizeOf({ arguments: given, result }: Recording): number {
 function recordingOf({ params, outcome, error }: RecordedCall, redactor: Redactor): Recording {
   const { value, blocks = [], isError } = outcome ?? {};
   const { code, message, hint } = error ?? {};
-  const failure =
-    error === undefined ? undefined : { error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+  const failure = error === undefined ? undefined : { error: { code, message, hint } };
   const result = blocks.length === 0 ? value : { ...(isError === true ? { isError } : {}), value, blocks };
   return {
     arguments: params === undefined ? undefined : keptIfPossible(params, redactor),

@@ -20,10 +20,10 @@ export interface RunningServer {
   readonly name: string;
   readonly state: string;
   readonly share: string;
-  readonly pid?: number | undefined;
-  readonly memoryBytes?: number | undefined;
-  readonly notShared?: string | undefined;
-  readonly lastCallAt?: string | undefined;
+  readonly pid?: number;
+  readonly memoryBytes?: number;
+  readonly notShared?: string;
+  readonly lastCallAt?: string;
   /** The folders of the workspaces that have it in their configuration. */
   readonly folders: readonly string[];
   /** The programs that have called it, with their folders. */
@@ -33,10 +33,10 @@ export interface RunningServer {
 /** What runs, as `trunkline broker` shows it. */
 export interface Running {
   readonly startedMs: number;
-  readonly memoryBytes?: number | undefined;
+  readonly memoryBytes?: number;
   readonly clients: readonly ClientRow[];
   readonly servers: readonly RunningServer[];
-  readonly saved: { readonly processes: number; readonly memoryBytes?: number | undefined };
+  readonly saved: { readonly processes: number; readonly memoryBytes?: number };
 }
 
 /** Where the console runs: in the broker, or in a process of its own. */

@@ -18,9 +18,9 @@ interface ConsoleOptions {
   readonly questions: QuestionBoard;
   readonly recordings: CallRecordings;
   /** The console that this one replaces: its pages find this one on the same port. */
-  readonly kept?: KeptConsole | undefined;
+  readonly kept?: KeptConsole;
   /** Called when pages are opened and closed, with how many are open. */
-  readonly onViewers?: ((count: number) => void) | undefined;
+  readonly onViewers?: (count: number) => void;
 }
 
 export class Console implements AsyncDisposable {

@@ -22,7 +22,7 @@ interface Tab {
   /** By workspace. */
   readonly known: Map<App, Known>;
   running: number;
-  idle?: NodeJS.Timeout | undefined;
+  idle?: NodeJS.Timeout;
 }
 
 /** The tabs that have called something. */

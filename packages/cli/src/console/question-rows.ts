@@ -68,5 +68,5 @@ export function readAnswer(answer: Readonly<Record<string, unknown>>): QuestionA
   if (!isValid) throw new TrunklineError("INVALID_ARGUMENT", "This is not an answer to a question.");
   // It came as JSON.
   const values = content as Readonly<Record<string, Json>> | undefined;
-  return { action, content: values, ...(hash === undefined ? {} : { hash }) };
+  return { action, content: values, hash };
 }

@@ -75,9 +75,9 @@ interface Setting {
   readonly name: string;
   readonly read: (settings: FileSettings) => unknown;
   /** Shown if no file decides. Absent: nothing is shown then. */
-  readonly preset?: string | undefined;
+  readonly preset?: string;
   /** Whether the values of all files count. Otherwise that of the strongest file does. */
-  readonly addsUp?: boolean | undefined;
+  readonly addsUp?: boolean;
 }
 
 const SETTINGS: readonly Setting[] = [

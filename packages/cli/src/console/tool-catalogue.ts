@@ -23,7 +23,7 @@ const COUNT_BATCH = 1_000;
 /** A tool with what is known about it beside its definition. */
 interface Listed {
   readonly source: SourcedTool;
-  readonly blocked?: string | undefined;
+  readonly blocked?: string;
   readonly isRemembered: boolean;
 }
 
@@ -161,8 +161,8 @@ export class ToolCatalogue {
     const tokens = this.#tokens.get(source);
     return {
       ...line,
-      ...(tokens === undefined ? {} : { tokens }),
-      ...(blocked === undefined ? {} : { blocked }),
+      tokens,
+      blocked,
       ...(isRemembered ? { isRemembered } : {}),
     };
   }

@@ -157,8 +157,8 @@ class WorkspaceTraffic {
     const isRecorded = this.#world.recordings.find(this.key, recording) !== undefined;
     return {
       ...{ id, atMs, client, operation, durationMs, sizeBytes, outcome },
-      ...(code === undefined ? {} : { code }),
-      ...(request === undefined ? {} : { request }),
+      code,
+      request,
       ...(isRecorded ? { isRecorded } : {}),
     };
   }
@@ -186,7 +186,7 @@ class WorkspaceTraffic {
     return {
       call: this.#rowOf(entry),
       steps: steps.map((step) => this.#rowOf(step)).sort((a, b) => a.atMs - b.atMs),
-      ...(args === undefined ? {} : { arguments: args }),
+      arguments: args,
       ...(result === undefined ? {} : { result: jsonOf(result) }),
       ...(target === undefined ? {} : { command: commandOf(target, names, given?.isCut ? undefined : args) }),
       ...(target !== undefined && isWhole ? { repeat: target } : {}),

@@ -36,7 +36,7 @@ export interface AgentProgram {
   readonly inShell: boolean;
   entry(launch: LaunchCommand): Readonly<Record<string, unknown>>;
   /** The entry for a server that is already running; undefined if the program only starts servers itself. */
-  readonly remoteEntry?: ((server: RemoteServer) => Readonly<Record<string, unknown>>) | undefined;
+  readonly remoteEntry?: (server: RemoteServer) => Readonly<Record<string, unknown>>;
   /** How to check that it works. */
   readonly check: string;
 }

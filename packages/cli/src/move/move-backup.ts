@@ -41,24 +41,24 @@ export interface MovedFile {
   /** The file that was written, where links led. */
   readonly target: string;
   /** The program's id; undefined for Trunkline's own file. */
-  readonly program?: string | undefined;
+  readonly program?: string;
   readonly format: "json" | "toml";
   readonly existed: boolean;
   /** Permission bits before. */
-  readonly mode?: number | undefined;
+  readonly mode?: number;
   /** The hash of the bytes before, and of the bytes that were written. */
-  readonly before?: string | undefined;
+  readonly before?: string;
   readonly after: string;
   /** The name of the copy in the backup. */
-  readonly copy?: string | undefined;
+  readonly copy?: string;
   /** Where entries were removed, and where Trunkline's was added. */
   readonly removed: readonly (readonly string[])[];
-  readonly added?: readonly string[] | undefined;
+  readonly added?: readonly string[];
   readonly copied: readonly CopiedServer[];
   /** Whether it has been restored. */
-  readonly restored?: boolean | undefined;
+  readonly restored?: boolean;
   /** Whether the backup has a version of it that is nowhere else. */
-  readonly kept?: boolean | undefined;
+  readonly kept?: boolean;
 }
 
 export interface Backup {

@@ -72,9 +72,9 @@ export interface MovePlan {
 
 interface MoveOptions {
   readonly config: LoadedConfig;
-  readonly overwrite?: boolean | undefined;
+  readonly overwrite?: boolean;
   /** Whether to move the servers in the project's files as well, to the project. */
-  readonly includeProject?: boolean | undefined;
+  readonly includeProject?: boolean;
   /** Programs that get Trunkline although none of their servers may move. */
   readonly getting?: readonly ProgramId[];
 }

@@ -37,9 +37,9 @@ export interface RestoreStep {
 
 interface RestoreOptions {
   /** Only the files of this program. */
-  readonly program?: string | undefined;
+  readonly program?: string;
   /** Restore the bytes even if the file was edited since. */
-  readonly force?: boolean | undefined;
+  readonly force?: boolean;
 }
 
 /** Plans to undo all moves, newest first. */

@@ -101,7 +101,7 @@ export const PACKAGE_RULES: Readonly<Record<PackageType, PackageRule>> = {
         words: ["run", "-i", "--rm", pinned],
         after: [],
         pinned,
-        ...(digest === undefined ? {} : { hash: digest }),
+        hash: digest,
       };
     },
   },

@@ -10,23 +10,23 @@ export interface HookData {
   /** The running command's `trunkline` module. */
   readonly packageUrl: string;
   /** The script. `text` is set if it is not in a file. */
-  readonly entry: { readonly url: string; readonly text?: string | undefined; readonly isTypeScript: boolean };
+  readonly entry: { readonly url: string; readonly text?: string; readonly isTypeScript: boolean };
   /** Where the other thread answers; absent in the same thread. */
-  readonly port?: MessagePort | undefined;
+  readonly port?: MessagePort;
   /** Set to 1 when source maps are on. */
-  readonly mapsOn?: Int32Array | undefined;
+  readonly mapsOn?: Int32Array;
 }
 
 export type HookMessage = { readonly type: "maps" } | { readonly type: "loaded"; readonly url: string };
 
 interface Resolved {
   url: string;
-  format?: string | null | undefined;
+  format?: string | null;
   shortCircuit?: boolean;
 }
 
 interface ResolveContext {
-  readonly parentURL?: string | undefined;
+  readonly parentURL?: string;
 }
 
 interface Loaded {

@@ -11,7 +11,7 @@ export interface ScriptFile {
   readonly path: string;
   readonly url: string;
   /** Its text, if it came from standard input. */
-  readonly text?: string | undefined;
+  readonly text?: string;
   readonly isTypeScript: boolean;
 }
 

@@ -10,7 +10,7 @@ import { readSource, stripTypes } from "./strip-types.js";
 /** A module that was read, and its text if it is not in a file. */
 interface ReadModule {
   readonly url: string;
-  readonly text?: string | undefined;
+  readonly text?: string;
 }
 
 /** Returns `file:line`, the line and a marker below it, as Node shows them; undefined if every file is valid. */

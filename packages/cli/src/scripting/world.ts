@@ -14,7 +14,7 @@ import { held, holding, unreferenced } from "./lifeline.js";
 interface WorldOptions {
   readonly context: CommandContext;
   /** The file given with `--mcp`. */
-  readonly mcp?: string | undefined;
+  readonly mcp?: string;
 }
 
 /** The parts, opened on demand. A part requested after closing is opened again. */

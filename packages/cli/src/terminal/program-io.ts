@@ -14,7 +14,7 @@ type InputStream = Readable & {
 };
 
 /** Standard output or standard error. `isTTY` says whether it is a terminal. */
-export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /**
  * The environment of a run.
@@ -40,9 +40,9 @@ export interface ProgramIo {
    */
   hasPipedInput?(): boolean;
   /** Tells two builds of one version apart. */
-  readonly build?: string | undefined;
+  readonly build?: string;
   /** Looks for a newer version in the background, for the notice about it. Default: there is no notice. */
-  readonly lookForUpdate?: ((home: string) => void) | undefined;
+  readonly lookForUpdate?: (home: string) => void;
   /** What the process around this run keeps open for it. Default: nothing. */
-  readonly shared?: SharedParts | undefined;
+  readonly shared?: SharedParts;
 }

@@ -14,7 +14,7 @@ const FRAME_MS = 80;
 /** A terminal to write to: `process.stderr`. */
 interface Screen {
   /** 0 or absent if the terminal does not report it. */
-  readonly columns?: number | undefined;
+  readonly columns?: number;
   write(text: string): unknown;
 }
 

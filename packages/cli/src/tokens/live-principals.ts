@@ -15,7 +15,7 @@ interface LivePrincipalsOptions {
   readonly home: string;
   readonly logger: Logger;
   /** The value of TRUNKLINE_TOKEN, which takes the place of the default token. */
-  readonly environmentToken?: string | undefined;
+  readonly environmentToken?: string;
 }
 
 export interface LivePrincipals extends Principals, Disposable {

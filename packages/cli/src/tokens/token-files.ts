@@ -12,7 +12,7 @@ interface StoredToken {
   /** SHA-256, in hexadecimal. The token has 256 random bits, so a slow hash would add nothing. */
   readonly sha256: string;
   readonly createdAt: string;
-  readonly expiresAt?: string | undefined;
+  readonly expiresAt?: string;
 }
 
 /** The principal of the default token. */
@@ -82,7 +82,7 @@ export async function readTokens(home: string): Promise<readonly StoredToken[]> 
 /** Creates a token for a new principal and returns it. Only its hash is stored. */
 export async function createToken(
   home: string,
-  { name, expiresAt, now }: { name: string; expiresAt?: Date | undefined; now: Date },
+  { name, expiresAt, now }: { name: string; expiresAt?: Date; now: Date },
 ): Promise<string> {
   if (!NAME.test(name)) {
     throw new TrunklineError("USAGE", "That is not a valid token name.", {

@@ -19,7 +19,7 @@ export function readChallenge(header: string | undefined): Challenge {
   const error = field("error");
   return {
     ...(url !== undefined && URL.canParse(url) ? { resourceMetadataUrl: new URL(url) } : {}),
-    ...(scope === undefined ? {} : { scope }),
-    ...(error === undefined ? {} : { error }),
+    scope,
+    error,
   };
 }

@@ -22,35 +22,35 @@ export interface CredentialKey {
   /** The server's URL, without a fragment. */
   readonly resource: string;
   /** The client id in the entry, if it has one: another client's grants are not ours. */
-  readonly clientId?: string | undefined;
+  readonly clientId?: string;
 }
 
 /** Everything one issuer has granted us for one resource. */
 export interface Grant {
   /** Our registration, or the client id that replaces it. */
-  readonly client?: StoredOAuthClientInformation | undefined;
+  readonly client?: StoredOAuthClientInformation;
   /** The redirect URI we registered with. */
-  readonly redirectUri?: string | undefined;
-  readonly tokens?: StoredOAuthTokens | undefined;
+  readonly redirectUri?: string;
+  readonly tokens?: StoredOAuthTokens;
   /**
    * When the access token was saved and when it expires, in milliseconds since 1970. The expiry is absent if the issuer
    * did not give one.
    */
-  readonly savedAtMs?: number | undefined;
-  readonly expiresAtMs?: number | undefined;
+  readonly savedAtMs?: number;
+  readonly expiresAtMs?: number;
 }
 
 /** Everything known about signing in to one resource. */
 export interface CredentialRecord {
   readonly resource: string;
-  readonly clientId?: string | undefined;
+  readonly clientId?: string;
   /** The issuer whose tokens are used. */
-  readonly issuer?: string | undefined;
+  readonly issuer?: string;
   readonly grants: Readonly<Record<string, Grant>>;
   /** The metadata URL the server gave. */
-  readonly resourceMetadataUrl?: string | undefined;
+  readonly resourceMetadataUrl?: string;
   /** The scope the server asked for when the tokens were insufficient; the next sign-in requests it. */
-  readonly wantedScope?: string | undefined;
+  readonly wantedScope?: string;
 }
 
 /** Changes a record under its lock. Returning undefined leaves it unchanged. */
@@ -227,7 +227,7 @@ function issuerName(issuer: string): string {
 }
 
 function emptyRecord({ resource, clientId }: CredentialKey): CredentialRecord {
-  return { resource, ...(clientId === undefined ? {} : { clientId }), grants: {} };
+  return { resource, clientId, grants: {} };
 }
 
 function idOf({ resource, clientId = "" }: CredentialKey): string {

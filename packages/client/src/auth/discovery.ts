@@ -35,7 +35,7 @@ export async function discover(definition: HttpServer, options: DiscoverOptions)
   const { discoverOAuthServerInfo } = await import("@modelcontextprotocol/client");
   const discovering = discoverOAuthServerInfo(new URL(definition.url), {
     fetchFn,
-    ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+    resourceMetadataUrl,
   });
   const found = await discovering.catch((error: unknown) => {
     throw refusal ?? error;

@@ -20,7 +20,7 @@ import {
 } from "@trunkline/core";
 
 interface LockOptions {
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
   /** How long to wait for the lock. Default: 60 s. */
   timeoutMs?: number;
 }

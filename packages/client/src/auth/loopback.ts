@@ -6,7 +6,7 @@ import { systemCodeOf } from "@trunkline/core";
 
 interface LoopbackOptions {
   /** The registered redirect URL; its port is used if free. */
-  preferred?: string | undefined;
+  preferred?: string;
   /** Use only the preferred URL, because it was registered by hand. */
   fixed?: boolean;
   /**

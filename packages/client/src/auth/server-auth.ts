@@ -25,15 +25,15 @@ import { refreshRecord, requestGrant, type TokenRequest } from "./token-requests
 export interface AuthOptions {
   readonly credentials: Credentials;
   /** Asks the user to sign in. Absent if there is no user. */
-  readonly signIn?: SignIn | undefined;
+  readonly signIn?: SignIn;
   /** How long the user may take. */
   readonly signInTimeoutMs: number;
   /** The client name to register with. */
   readonly clientName: string;
   /** The URL of our client-id metadata document. */
-  readonly clientMetadataUrl?: string | undefined;
+  readonly clientMetadataUrl?: string;
   /** Default: the system resolver. */
-  readonly resolveHost?: ResolveHost | undefined;
+  readonly resolveHost?: ResolveHost;
 }
 
 export interface ServerAuthOptions extends AuthOptions {

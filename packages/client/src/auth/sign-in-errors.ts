@@ -68,7 +68,7 @@ export function signInCancelled(server: string): TrunklineError {
 /** The error if a sign-in is needed; the hint says how. */
 export function signInNeeded(server: string, cause?: unknown): TrunklineError {
   return new TrunklineError("AUTH_REQUIRED", `Server "${server}" needs you to sign in.`, {
-    ...(cause === undefined ? {} : { cause }),
+    cause,
     hint: hintToSignIn(server),
     data: { cause: "unauthorized" },
   });

@@ -111,7 +111,7 @@ export class SignInGuard {
           "Please tell its operator.",
         );
       const { method, headers } = request;
-      request = new Request(next, { method, headers, ...(body === undefined ? {} : { body }) });
+      request = new Request(next, { method, headers, body });
     }
     throw this.#refusal(new URL(request.url), "redirects too often", "Please tell its operator.");
   };
@@ -131,7 +131,7 @@ export class SignInGuard {
         address,
         method: request.method,
         headers: Object.fromEntries(headers),
-        ...(body === undefined ? {} : { body }),
+        body,
         signal,
       });
       return await this.#responseOf(url, answer);

@@ -19,7 +19,7 @@ export interface SignInProviderOptions {
   readonly clientName: string;
   /** The host's client-id metadata document. */
   readonly clientMetadataUrl: string | undefined;
-  readonly challenge: { readonly resourceMetadataUrl?: URL | undefined; readonly scope?: string | undefined };
+  readonly challenge: { readonly resourceMetadataUrl?: URL; readonly scope?: string };
   readonly onSecrets: (values: readonly string[]) => void;
 }
 

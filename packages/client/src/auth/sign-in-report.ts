@@ -23,8 +23,8 @@ export function reportOf(kind: SignInReport["kind"], grant: Grant | undefined, k
     kind,
     signedIn: true,
     renewable: isMachine || tokens.refresh_token !== undefined,
-    ...(issuer === undefined ? {} : { issuer }),
-    ...(tokens.scope === undefined ? {} : { scope: tokens.scope }),
+    issuer,
+    scope: tokens.scope,
     ...(grant.expiresAtMs === undefined ? {} : { expiresAt: new Date(grant.expiresAtMs).toISOString() }),
   };
 }

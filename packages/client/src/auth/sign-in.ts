@@ -92,7 +92,7 @@ async function run(options: SignInOptions): Promise<"completed" | "cancelled"> {
         : { resourceMetadataUrl: challenge.resourceMetadataUrl.href }),
     },
   });
-  const request = { serverUrl, fetchFn, ...(wanted === undefined ? {} : { scope: wanted }) };
+  const request = { serverUrl, fetchFn, scope: wanted };
   await auth(provider, { ...request, forceReauthorization: true });
   const url = provider.authorizationUrl;
   if (url === undefined) throw new TrunklineError("INTERNAL", "The sign-in produced no URL.");
@@ -113,7 +113,7 @@ async function run(options: SignInOptions): Promise<"completed" | "cancelled"> {
     if (refusal === "access_denied") return "cancelled";
     throw new OAuthError(refusal, params.get("error_description") ?? refusal);
   }
-  await auth(provider, { ...request, authorizationCode: code, ...(iss === undefined ? {} : { iss }) });
+  await auth(provider, { ...request, authorizationCode: code, iss });
   return "completed";
 }
 

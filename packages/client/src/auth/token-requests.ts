@@ -81,7 +81,7 @@ export async function requestGrant(machine: MachineProvider, request: TokenReque
   const tokens = await fetchToken(machine, found.authorizationServerUrl, {
     fetchFn,
     ...(await tokenTarget(found, definition)),
-    ...(scope === undefined ? {} : { scope }),
+    scope,
   });
   onSecrets(secretsOf(tokens));
   return { tokens: { ...tokens, issuer: found.issuer }, ...lifeOf(tokens) };
@@ -103,7 +103,7 @@ function requireIssuer({ name, auth: settings }: HttpServer): void {
 async function tokenTarget(found: Discovered, definition: HttpServer) {
   const { authorizationServerMetadata: metadata, resourceMetadata } = found;
   const resource = await checkedResource(resourceMetadata?.resource, definition);
-  return { ...(metadata === undefined ? {} : { metadata }), ...(resource === undefined ? {} : { resource }) };
+  return { metadata, resource };
 }
 
 /**

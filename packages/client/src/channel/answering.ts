@@ -51,7 +51,7 @@ export class Answering {
   async #ask(
     call: Call,
     question: Question,
-    options: { signal: AbortSignal; key?: string | undefined; hasEnded?: () => boolean },
+    options: { signal: AbortSignal; key?: string; hasEnded?: () => boolean },
   ): Promise<Record<string, unknown> | undefined> {
     const { signal, key, hasEnded } = options;
     this.count(call);
@@ -62,8 +62,8 @@ export class Answering {
       const context = {
         server: this.#server,
         signal,
-        ...(call.tool === undefined ? {} : { tool: call.tool }),
-        ...(key === undefined ? {} : { key }),
+        tool: call.tool,
+        key,
       };
       return await this.#put(question, call, context, hasEnded);
     } finally {

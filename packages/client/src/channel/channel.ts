@@ -17,7 +17,7 @@ export interface QuestionContext {
 /** A server's question. An elicitation is vetted and names the server; the others are as received: `elicitation/create`, `sampling/createMessage` or `roots/list`. */
 export interface Question {
   readonly method: string;
-  readonly params?: Readonly<Record<string, unknown>> | undefined;
+  readonly params?: Readonly<Record<string, unknown>>;
 }
 
 /** A folder a server can work in. */
@@ -37,8 +37,8 @@ export interface CallProgress {
   readonly server: string;
   readonly tool?: string;
   readonly progress: number;
-  readonly total?: number | undefined;
-  readonly message?: string | undefined;
+  readonly total?: number;
+  readonly message?: string;
 }
 
 /** A page that a server asked for, by the id of its question. */

@@ -13,7 +13,7 @@ export type AskPolicy = "serialize" | "isolate" | "decline";
 export interface Call {
   readonly caller: Caller;
   readonly channel: Channel | undefined;
-  readonly tool?: string | undefined;
+  readonly tool?: string;
   readonly deadline: Deadline;
   /** How many questions the call has caused. */
   questions: number;

@@ -270,11 +270,11 @@ async function isThere(path: string): Promise<boolean> {
 
 interface DotEnvOptions {
   /** A link in this folder may lead anywhere: it is the user's own. */
-  readonly userHome?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly userHome?: string;
+  readonly signal?: AbortSignal;
   /** Called with each `.env` that is a link out of its folder or repository. It is not read. */
-  readonly onLink?: ((path: string) => void) | undefined;
-  readonly seen?: Sightings | undefined;
+  readonly onLink?: (path: string) => void;
+  readonly seen?: Sightings;
 }
 
 /**

@@ -35,13 +35,13 @@ export interface EnvFile {
 
 interface DefineOptions extends EntryPlaces {
   /** The default working directory. */
-  readonly defaultCwd?: string | undefined;
+  readonly defaultCwd?: string;
   readonly trusted: boolean;
   readonly trustsWorkspace: boolean;
   /** Why the server cannot be started, as far as is known before expansion. */
-  readonly unusable?: { readonly message: string; readonly hint?: string } | undefined;
+  readonly unusable?: { readonly message: string; readonly hint?: string };
   /** The content of the entry's env file. Absent if the entry names none. */
-  readonly envFile?: EnvFile | undefined;
+  readonly envFile?: EnvFile;
 }
 
 /** The definition, its diagnostics, and possible secrets. */
@@ -183,7 +183,7 @@ function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset,
     trusted: options.trusted,
     trustsWorkspace: options.trustsWorkspace,
     ...(unset.length === 0 ? {} : { unset }),
-    ...(options.unusable === undefined ? {} : { unusable: options.unusable }),
+    unusable: options.unusable,
   };
   const pairs = (leaves: CheckedEntry["env"]) => leaves.map((leaf): [string, string] => [leaf.name, text(leaf)]);
   if (entry.type !== "stdio") {
@@ -203,7 +203,7 @@ function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset,
     args: entry.args.map((leaf) => (dialect === "servers" ? withHome(text(leaf), userHome) : text(leaf))),
     env: Object.fromEntries([...Object.entries(fileEnv), ...pairs(entry.env)]),
     ...(entry.envFile === undefined ? {} : { envFile: pathOf(text(entry.envFile), options) }),
-    ...(cwdPath === undefined ? {} : { cwd: cwdPath }),
+    cwd: cwdPath,
   };
 }
 

@@ -27,7 +27,7 @@ export type ConfigEdit =
 interface EditOptions {
   /** The mode of a new file; an existing file keeps its own. Default: 0o644. */
   mode?: number;
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
 }
 
 export interface EditOutcome {

@@ -45,8 +45,8 @@ export function readInputs(root: ConfigNode): Map<string, InputDescription> {
     const password = textOf(memberOf(node, "password")) === "true";
     const options = readOptions(memberOf(node, "options"));
     found.set(id, {
-      ...(description === undefined ? {} : { description }),
-      ...(standard === undefined ? {} : { default: standard }),
+      description,
+      default: standard,
       ...(password ? { password } : {}),
       ...(options.length === 0 ? {} : { options }),
     });
@@ -75,9 +75,9 @@ export class Inputs {
   readonly #answers = new Map<string, InputAnswer>();
 
   constructor(options: {
-    prompt?: InputPrompt | undefined;
-    home?: string | undefined;
-    signal?: AbortSignal | undefined;
+    prompt?: InputPrompt;
+    home?: string;
+    signal?: AbortSignal;
   }) {
     this.#prompt = options.prompt;
     this.#home = options.home;

@@ -33,7 +33,7 @@ const HINTS: Readonly<Record<string, string>> = {
 export async function readProgramFile(
   file: string,
   place: EntryPlace,
-  options: { signal?: AbortSignal | undefined } = {},
+  options: { signal?: AbortSignal } = {},
 ): Promise<ProgramFile> {
   let bytes: Buffer;
   try {

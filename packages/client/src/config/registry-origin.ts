@@ -22,5 +22,5 @@ export function readRegistryOrigin(fields: FieldReader): RegistryOrigin | undefi
   const text = (field: string) => fields.string(`registry.${field}`, { quiet: true })?.text;
   const [name, version, url, hash] = ["name", "version", "url", "hash"].map(text);
   if (name === undefined || version === undefined || url === undefined || !isRegistryName(name)) return undefined;
-  return { name, version, url, ...(hash === undefined ? {} : { hash }) };
+  return { name, version, url, hash };
 }

@@ -5,8 +5,8 @@ import { isAbsolute, resolve } from "node:path";
 import { redactedArgs } from "@trunkline/core";
 
 interface Words {
-  readonly command?: string | undefined;
-  readonly args?: readonly string[] | undefined;
+  readonly command?: string;
+  readonly args?: readonly string[];
 }
 
 const VARIABLE = "${workspaceFolder}";

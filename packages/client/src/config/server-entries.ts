@@ -40,7 +40,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
   const reject = (): EntryOutcome => {
     const type = fields.string("type", { quiet: true })?.text;
     return {
-      rejected: { name, scope: origin.scope, file: origin.file, ...(type === undefined ? {} : { type }) },
+      rejected: { name, scope: origin.scope, file: origin.file, type },
       diagnostics: fields.diagnostics,
     };
   };

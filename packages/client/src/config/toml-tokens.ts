@@ -13,7 +13,7 @@ export interface Token {
   /** As it is written, without quotes; empty for comments. */
   readonly value: string;
   /** Where the list starts that the value is an item of. */
-  readonly list?: number | undefined;
+  readonly list?: number;
 }
 
 const LEXEMES =

@@ -20,7 +20,7 @@ export interface TrustSubject {
   readonly path: string;
   readonly fingerprint: string;
   /** The names of its disabled entries: their approval ends when they are turned on. */
-  readonly disabledServers?: readonly string[] | undefined;
+  readonly disabledServers?: readonly string[];
 }
 
 /** An approved file. */
@@ -35,7 +35,7 @@ interface Content {
   version: typeof VERSION;
   /** `disabled`: the entries that the user saw as disabled. Earlier versions did not record them. */
   files: Record<string, { fingerprint: string; confirmedAt: string; disabled?: string[] }>;
-  workspaces: Record<string, { confirmedAt: string; endpoint?: string | undefined }>;
+  workspaces: Record<string, { confirmedAt: string; endpoint?: string }>;
   /** The secrets that files were granted, by label. */
   secrets: Record<string, { fingerprint: string; names: string[] }>;
   /** Files approved by a version whose fingerprints covered less. They have to be approved again. */
@@ -174,10 +174,10 @@ export class TrustStore {
   }
 
   /** Approves a workspace for the user's own servers, and the model endpoint that its `.env` sets, if any. */
-  async confirmWorkspace(folder: string, { endpoint }: { endpoint?: string | undefined } = {}): Promise<void> {
+  async confirmWorkspace(folder: string, { endpoint }: { endpoint?: string } = {}): Promise<void> {
     const content = await this.#read();
     const confirmedAt = new Date().toISOString();
-    content.workspaces[await resolvedPath(folder)] = { confirmedAt, ...(endpoint === undefined ? {} : { endpoint }) };
+    content.workspaces[await resolvedPath(folder)] = { confirmedAt, endpoint };
     await this.#write(content);
   }
 

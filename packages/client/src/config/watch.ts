@@ -10,9 +10,9 @@ interface WatchConfigOptions {
   /** Called once the files have been unchanged for `debounceMs`; one call at a time. `close` rethrows its errors. */
   onChange: () => void | Promise<void>;
   /** Aborting it stops watching. */
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
   /** Default: 200 ms, because editors write a file in several steps. */
-  debounceMs?: number | undefined;
+  debounceMs?: number;
 }
 
 export interface ConfigWatch extends AsyncDisposable {

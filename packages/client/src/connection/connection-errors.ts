@@ -26,7 +26,7 @@ interface ConnectFailure {
   exit: ProcessExit | undefined;
   stderr: readonly string[];
   /** Output on stdout that was not a protocol message. */
-  noise?: string | undefined;
+  noise?: string;
   /** Unset variables that the server's entry refers to. */
   missing: readonly string[];
   /** How long the attempt was allowed to take: the time limit of the entry, or of all servers together. */
@@ -54,7 +54,7 @@ export function connectError(error: unknown, failure: ConnectFailure): Trunkline
   if (failure.missing.length === 0) {
     return new TrunklineError(code, message, {
       cause: error,
-      ...(hint === undefined ? {} : { hint }),
+      hint,
       data: { cause },
     });
   }
@@ -73,7 +73,7 @@ export function unusableError(definition: ServerDefinition): TrunklineError | un
   if (unusable === undefined) return undefined;
   const cause: ConnectCause = unset.length > 0 ? "variable-unset" : "configuration";
   return new TrunklineError("CONFIG_INVALID", unusable.message, {
-    ...(unusable.hint === undefined ? {} : { hint: unusable.hint }),
+    hint: unusable.hint,
     data: { cause, ...(unset.length > 0 ? { missing: unset } : {}) },
   });
 }
@@ -128,7 +128,7 @@ function explain(error: unknown, { server, exit, stderr, noise, timeoutMs }: Con
     return {
       code: error.code,
       message: error.message,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      hint: error.hint,
       cause,
     };
   }
@@ -304,7 +304,7 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
     return new TrunklineError("UPSTREAM", `${what} failed: ${messageOf(error)} (${error.code})`, {
       cause: error,
       ...(error.code === RPC_CODES.missingCapability ? { hint: LACKS_ABILITY } : {}),
-      data: { code: error.code, message: messageOf(error), ...(error.data === undefined ? {} : { data: error.data }) },
+      data: { code: error.code, message: messageOf(error), data: error.data },
     });
   }
   if (error instanceof StreamEndedError) {

@@ -28,9 +28,9 @@ export interface ConnectionOptions {
   env: Readonly<Record<string, string | undefined>>;
   places: RunPlaces;
   /** The upper limit for connecting, whatever the entry allows. */
-  connectLimitMs?: number | undefined;
+  connectLimitMs?: number;
   /** The size limit for one message of a server whose entry sets none. */
-  maxMessageBytes?: number | undefined;
+  maxMessageBytes?: number;
   /** Receives values looked up at launch that must not be shown. */
   onSecrets: (values: readonly string[]) => void;
   /** Removes all secrets known so far from a text. */

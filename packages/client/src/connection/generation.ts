@@ -105,7 +105,7 @@ export async function launch(definition: ServerDefinition, options: LaunchOption
 }
 
 function notLaunched({ name }: ServerDefinition, { code, message, hint, cause }: TrunklineError): TrunklineError {
-  const options = { cause, ...(hint === undefined ? {} : { hint }) };
+  const options = { cause, hint };
   return new TrunklineError(code, `Server "${name}" cannot be started: ${message}`, options);
 }
 

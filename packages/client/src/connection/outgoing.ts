@@ -17,9 +17,9 @@ export interface OutgoingRequest {
   method: string;
   params: Record<string, unknown>;
   /** Headers for this request only, if the transport has headers. */
-  headers?: Readonly<Record<string, string>> | undefined;
+  headers?: Readonly<Record<string, string>>;
   /** Asks a legacy server to run the call as a task; `false` tells a modern one not to. */
-  task?: TaskWish | false | undefined;
+  task?: TaskWish | false;
 }
 
 interface Sender {
@@ -89,7 +89,7 @@ export function requireMethod(revision: string, method: string, direction?: Meth
   const way = direction === undefined ? "" : ` from ${direction.replaceAll("-", " ")}`;
   throw new TrunklineError("PROTOCOL", `Revision ${revision} does not define method ${method}${way}.`, {
     hint: definedBy.length > 0 ? `It is defined by ${definedBy.join(", ")}.` : "No supported revision defines it.",
-    data: { revision, method, definedBy, ...(direction === undefined ? {} : { direction }) },
+    data: { revision, method, definedBy, direction },
   });
 }
 

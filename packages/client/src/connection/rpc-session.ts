@@ -46,7 +46,7 @@ export interface SessionListener {
 
 interface SessionRequestOptions extends SendOptions {
   /** Cancels the request when it passes. */
-  readonly deadline?: Deadline | undefined;
+  readonly deadline?: Deadline;
 }
 
 /** A request that waits for its answer. */
@@ -62,7 +62,7 @@ interface Agreement {
   readonly revision: string;
   readonly isModern: boolean;
   /** What every message to a modern server says about us. */
-  readonly envelope?: Readonly<Record<string, unknown>> | undefined;
+  readonly envelope?: Readonly<Record<string, unknown>>;
 }
 
 const HANDSHAKE: ReadonlySet<string> = new Set(["initialize", "server/discover"]);
@@ -148,7 +148,7 @@ export class RpcSession implements WireListener {
   /** Opens a stream on which a modern server reports changes. */
   async subscribe(
     filter: SubscriptionFilter,
-    options: { timeoutMs: number; signal?: AbortSignal | undefined },
+    options: { timeoutMs: number; signal?: AbortSignal },
   ): Promise<Subscription> {
     if (this.#isClosed) throw new WireClosedError();
     return await this.#subscriptions.open(filter, options);

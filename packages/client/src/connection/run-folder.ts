@@ -10,7 +10,7 @@ import { isWithin, makeFolder, systemCodeOf, TrunklineError, toTrunklineError } 
 /** The folders that a run depends on. */
 export interface RunPlaces {
   /** Trunkline's home. */
-  readonly home?: string | undefined;
+  readonly home?: string;
   /** The opened folder, and the repository around it. Their content is not the user's own. */
   readonly foreignFolders: readonly string[];
 }

@@ -38,14 +38,14 @@ interface ConversationOptions {
 
 export interface RequestOptions extends ToolCallOptions {
   /** The calling channel. Default: the channel in scope. */
-  channel?: Channel | undefined;
+  channel?: Channel;
 }
 
 /** What the parameters of a request depend on. */
 interface ParamsContext {
   readonly caller: Caller;
-  readonly channel?: Channel | undefined;
-  readonly progressToken?: string | undefined;
+  readonly channel?: Channel;
+  readonly progressToken?: string;
 }
 
 /** A call, and what it needs to receive progress. */
@@ -324,7 +324,7 @@ export class Conversation {
       deadline.signal.throwIfAborted();
       answered = {
         ...(answers.length === 0 ? {} : { inputResponses: Object.fromEntries(answers) }),
-        ...(requestState === undefined ? {} : { requestState }),
+        requestState,
       };
     }
   }
@@ -421,9 +421,7 @@ export class Conversation {
     const { deadline, channel, tool } = call;
     deadline.extend();
     this.#tell(() => onProgress?.(progress));
-    this.#tell(() =>
-      channel?.progress?.({ server: this.#server, ...(tool === undefined ? {} : { tool }), ...progress }),
-    );
+    this.#tell(() => channel?.progress?.({ server: this.#server, tool, ...progress }));
   }
 
   /** A listener that throws must not stop the reading of messages, and so end the program. */

@@ -46,7 +46,7 @@ export class Subscriptions {
   /** Opens a stream. Resolves when the server has acknowledged it. */
   async open(
     filter: SubscriptionFilter,
-    { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal | undefined },
+    { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
   ): Promise<Subscription> {
     signal?.throwIfAborted();
     const id = `listen-${++this.#lastId}`;

@@ -22,9 +22,9 @@ export interface WireContext {
   /** Where a server without a `cwd` runs, and what it must not find. */
   places: RunPlaces;
   /** Adds the token to an HTTP server's requests. */
-  auth?: ServerAuth | undefined;
+  auth?: ServerAuth;
   /** The size limit for one message, for servers whose entry sets none. Default 64 MB. */
-  maxMessageBytes?: number | undefined;
+  maxMessageBytes?: number;
   /** Reads large messages. */
   large: LargeMessages;
 }

@@ -67,7 +67,7 @@ export class HubMember {
       });
     }
     const { task, meta, acceptLarge = false, ...sending } = options;
-    const params = { name: tool, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) };
+    const params = { name: tool, arguments: args, _meta: meta };
     // Built only once the server is connected: both depend on its era and its list of tools.
     const request = () => ({
       method: "tools/call",

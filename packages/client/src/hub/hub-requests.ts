@@ -205,7 +205,7 @@ export class HubRequests {
         near.length > 0
           ? `Did you mean ${near.join(" or ")}?`
           : `Run \`trunkline resources ${member.name}\` to list its resources, and add --templates for its templates.`,
-      ...(error.data === undefined ? {} : { data: error.data }),
+      data: error.data,
     });
   }
 }

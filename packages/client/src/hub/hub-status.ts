@@ -52,8 +52,8 @@ export function statusOf(member: HubMember, redactor: Redactor, config: LoadedCo
     ...(live && serverInfo !== undefined ? { serverInfo } : {}),
     ...(live && roundTripMs !== undefined ? { roundTripMs } : {}),
     ...(live && pid !== undefined ? { pid } : {}),
-    ...(tookMs === undefined ? {} : { tookMs }),
-    ...(connection.signIn === undefined ? {} : { signIn: connection.signIn }),
+    tookMs,
+    signIn: connection.signIn,
     stderr: connection.stderrTail.map((line) => redactor.text(line)),
   };
 }
@@ -68,15 +68,13 @@ export function warningsOf(
     .filter(({ severity }) => severity !== "note")
     .map(({ message, server, file, line }) => ({
       message: `${message} (${file}${line === undefined ? "" : `:${line}`})`,
-      ...(server === undefined ? {} : { server }),
+      server,
     }));
   const failures = members
     .map((member) => statusOf(member, redactor, config))
     .flatMap(({ name, error, toolsError }) =>
       [error, toolsError].flatMap((problem) =>
-        problem === undefined
-          ? []
-          : [{ message: problem.message, server: name, ...(problem.hint === undefined ? {} : { hint: problem.hint }) }],
+        problem === undefined ? [] : [{ message: problem.message, server: name, hint: problem.hint }],
       ),
     );
   const leftOut = members.flatMap(({ name, lists }) =>
@@ -85,7 +83,7 @@ export function warningsOf(
   const held = members.flatMap((member) =>
     member.lists.held.map((item) => {
       const { message, hint } = redactedError(heldError(item), redactor);
-      return { message, server: member.name, ...(hint === undefined ? {} : { hint }) };
+      return { message, server: member.name, hint };
     }),
   );
   return [...redactor.value(remarks), ...failures, ...leftOut, ...held];

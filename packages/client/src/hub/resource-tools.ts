@@ -33,7 +33,7 @@ export function resourceTools(hub: Hub | undefined, options: ResourceToolsOption
     ...definition,
     async run(args, { signal } = {}) {
       const raw = hub === undefined ? failure(NO_HUB) : await attempt(() => find({ hub, servers }, args, signal));
-      return await renderBlocks(raw, { ...rendering, ...(signal === undefined ? {} : { signal }) });
+      return await renderBlocks(raw, { ...rendering, signal });
     },
   });
   return [

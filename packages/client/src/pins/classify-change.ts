@@ -38,7 +38,7 @@ interface ChangeContext {
   /** The server lists its tools for the first time: there is nothing to compare, and the user has just added it. */
   readonly isFirstList?: boolean;
   /** The tools of other servers; absent for prompts and instructions, which are always addressed with their server. */
-  readonly neighbours?: Neighbours | undefined;
+  readonly neighbours?: Neighbours;
 }
 
 /** Larger definitions are not searched for instructions, and nothing real comes close. */

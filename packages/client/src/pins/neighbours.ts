@@ -5,7 +5,7 @@ import { skeletonOf } from "./plain-letters.js";
 /** A tool of another server. */
 export interface KnownTool extends ToolKey {
   /** Its server used to list it and no longer does. */
-  readonly gone?: boolean | undefined;
+  readonly gone?: boolean;
 }
 
 interface Index {

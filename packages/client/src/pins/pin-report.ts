@@ -22,7 +22,7 @@ export interface HeldPin extends HeldDefinition {
   readonly kind: PinKind;
   readonly name: string;
   /** The accepted definition. */
-  readonly before?: Definition | undefined;
+  readonly before?: Definition;
 }
 
 const KINDS: readonly PinKind[] = ["tools", "prompts", "instructions"];

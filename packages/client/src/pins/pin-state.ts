@@ -8,7 +8,7 @@ import { canonicalText, type Definition, definitionHash, type PinKind } from "./
 /** A definition that waits for approval. */
 export interface HeldDefinition {
   readonly hash: string;
-  readonly definition?: Definition | undefined;
+  readonly definition?: Definition;
   readonly reasons: readonly HoldReason[];
   readonly since: string;
 }
@@ -16,16 +16,16 @@ export interface HeldDefinition {
 /** What is known about one tool or prompt, or about the instructions. */
 export interface Pin {
   /** The accepted definition; absent for an item that was held from the start. */
-  readonly hash?: string | undefined;
+  readonly hash?: string;
   /** The accepted definition itself, unless it is too large to keep. */
-  readonly definition?: Definition | undefined;
+  readonly definition?: Definition;
   /** The hashes of definitions that were accepted before, newest last. */
   readonly accepted: readonly string[];
   /** How many different definitions were listed so far. */
   readonly variants: number;
-  readonly held?: HeldDefinition | undefined;
+  readonly held?: HeldDefinition;
   /** The server no longer lists it. It stays pinned, so that it cannot return as something else. */
-  readonly gone?: boolean | undefined;
+  readonly gone?: boolean;
 }
 
 /** One event, as shown by `trunkline tools --changes`. */
@@ -34,9 +34,9 @@ export interface PinChange {
   readonly kind: PinKind;
   readonly name: string;
   readonly change: "new" | "wording" | "held" | "approved";
-  readonly reasons?: readonly HoldReason[] | undefined;
-  readonly before?: Definition | undefined;
-  readonly after?: Definition | undefined;
+  readonly reasons?: readonly HoldReason[];
+  readonly before?: Definition;
+  readonly after?: Definition;
 }
 
 export interface PinState {
@@ -77,7 +77,7 @@ interface ListVerdict {
 
 interface ListContext {
   readonly mode: PinMode;
-  readonly neighbours?: Neighbours | undefined;
+  readonly neighbours?: Neighbours;
 }
 
 /** Definitions larger than this are pinned by hash only. */
@@ -198,7 +198,7 @@ export function approveHeld(
 
 function acceptedPin(
   { hash: was, accepted, variants }: Pin,
-  { hash, definition, isNew = false }: { hash: string; definition?: Definition | undefined; isNew?: boolean },
+  { hash, definition, isNew = false }: { hash: string; definition?: Definition; isNew?: boolean },
 ): Pin {
   const kept = [...accepted, ...(was === undefined ? [] : [was])].filter((each) => each !== hash);
   return { hash, definition, accepted: kept.slice(-MOST_ACCEPTED), variants: isNew ? variants + 1 : variants };

@@ -13,8 +13,8 @@ interface ServerPinsOptions {
   /** The tools of the hub's other servers, connected or not. */
   readonly others: () => Promise<readonly KnownTool[]>;
   /** Whether a surface offers tools under their own names. */
-  readonly plainNames?: boolean | undefined;
-  readonly onNews?: ((news: readonly PinChange[]) => void) | undefined;
+  readonly plainNames?: boolean;
+  readonly onNews?: (news: readonly PinChange[]) => void;
 }
 
 /** A held tool or prompt, with its server. */

@@ -148,11 +148,9 @@ export class PooledServer implements SharedServer {
       state: isStarting ? "starting" : isResting ? "idle" : state,
       ...(live && pid !== undefined ? { pid } : {}),
       share,
-      ...(notShared === undefined ? {} : { notShared }),
+      notShared,
       hubs: this.links.map(({ place }) => place.label ?? ""),
-      clients: this.links.flatMap(({ place, clients }) =>
-        clients.map((name) => ({ hub: place.label ?? "", ...(name === undefined ? {} : { name }) })),
-      ),
+      clients: this.links.flatMap(({ place, clients }) => clients.map((name) => ({ hub: place.label ?? "", name }))),
       ...(live && connectedAtMs !== undefined ? { connectedAt: new Date(connectedAtMs).toISOString() } : {}),
       ...(this.#calledAtMs === undefined ? {} : { lastCallAt: new Date(this.#calledAtMs).toISOString() }),
     };

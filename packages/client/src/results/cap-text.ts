@@ -45,7 +45,7 @@ export function cutText(text: string, maxChars: number): CutText {
 }
 
 /** Builds the sentence that replaces the omitted text. */
-export function leftOutNote(left: { leftOutChars: number; totalChars: number; howToGet?: string | undefined }): string {
+export function leftOutNote(left: { leftOutChars: number; totalChars: number; howToGet?: string }): string {
   const { leftOutChars, totalChars, howToGet = "the raw result has all of them" } = left;
   return `[${leftOutChars} of ${totalChars} characters left out; ${howToGet}]`;
 }

@@ -39,7 +39,7 @@ export interface Reference {
 export type Found = { readonly value: unknown } | Reference;
 
 export interface ThreadAnswers {
-  open: { readonly envelope: Envelope; readonly result?: Reference | undefined };
+  open: { readonly envelope: Envelope; readonly result?: Reference };
   fields: Readonly<Record<string, Uint8Array>>;
   outcome: {
     readonly value: Found;

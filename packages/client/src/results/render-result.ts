@@ -25,17 +25,17 @@ export interface RenderedResult {
 
 interface RenderBlocksOptions {
   /** Trunkline's home folder; binary resources are saved under it. Default: they are not saved. */
-  home?: string | undefined;
+  home?: string;
   /**
    * Maximum number of characters of text in all blocks together. Notes in square brackets do not count. Default: no
    * limit.
    */
-  maxChars?: number | undefined;
+  maxChars?: number;
   /** How a reader gets the omitted text, as the end of a sentence. Default: refers to the raw result. */
-  howToGet?: string | undefined;
+  howToGet?: string;
   /** Logs binaries that could not be saved. Default: silent. */
-  logger?: Logger | undefined;
-  signal?: AbortSignal | undefined;
+  logger?: Logger;
+  signal?: AbortSignal;
 }
 
 /**

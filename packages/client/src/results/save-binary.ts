@@ -6,8 +6,8 @@ import { abortError, type ContentId, contentIdOf, systemCodeOf, writeFileAtomica
 
 interface SaveBinaryOptions {
   home: string;
-  mimeType?: string | undefined;
-  signal?: AbortSignal | undefined;
+  mimeType?: string;
+  signal?: AbortSignal;
 }
 
 // A fixed list: a server must not choose what a double click on its file does.

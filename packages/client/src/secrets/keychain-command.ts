@@ -12,7 +12,7 @@ export interface KeychainCommand {
   readonly cwd: string;
   /** On Windows: pass the arguments as they are. A shell has its own rules for quotes. */
   readonly isVerbatim?: boolean;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 export interface KeychainOutcome {
@@ -94,7 +94,7 @@ function notStarted(program: string, error: Error): TrunklineError {
   const hint = INSTALLING[program];
   return new TrunklineError("CONFIG_INVALID", `The program ${program} is not installed.`, {
     cause: error,
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   });
 }
 

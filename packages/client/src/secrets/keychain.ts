@@ -126,7 +126,7 @@ function Stop-With($code) {
 function powershell(name: string, script: string, input?: string): ToolCall {
   const encoded = Buffer.from(CREDENTIALS + script, "utf16le").toString("base64");
   const args = ["-NoProfile", "-NonInteractive", "-EncodedCommand", encoded];
-  return { program: "powershell.exe", args, env: { NAME: name }, ...(input === undefined ? {} : { input }) };
+  return { program: "powershell.exe", args, env: { NAME: name }, input };
 }
 
 const WINDOWS: KeychainTool = {

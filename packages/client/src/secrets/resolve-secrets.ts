@@ -24,7 +24,7 @@ interface SecretPlace {
   /** From {@link secretEnvironment}, without programs of the workspace. */
   readonly env: Readonly<Record<string, string>>;
   readonly platform: string;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** Returns the values by label. Rejects with the first reference that has none. */

@@ -17,7 +17,7 @@ export interface MessageLimits {
 
 export interface EventReaderOptions extends MessageLimits {
   /** The request that the stream belongs to. */
-  readonly requestId?: RpcId | undefined;
+  readonly requestId?: RpcId;
   onMessage(message: WireMessage): void;
   /** An event of another type than `message`. */
   onOther?(type: string, data: string): void;

@@ -21,20 +21,20 @@ export interface HttpClientOptions {
   readonly url: URL;
   /** The headers of the server's entry. */
   readonly headers: HttpHeaders;
-  readonly auth?: RequestAuth | undefined;
+  readonly auth?: RequestAuth;
   /** Our environment. If it says so, requests go through its proxies, as those of Node's `fetch` do. */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "DELETE";
   /** Default: the server's URL. */
-  readonly url?: URL | undefined;
+  readonly url?: URL;
   /** By lower-case name. They replace headers of the entry. */
   readonly headers: HttpHeaders;
-  readonly body?: string | undefined;
+  readonly body?: string;
   /** How long the body may be silent. Default: forever. */
-  readonly silenceMs?: number | undefined;
+  readonly silenceMs?: number;
 }
 
 export interface HttpResponse {

@@ -7,7 +7,7 @@ export class HttpError extends Error {
   /** The beginning of the response's body. */
   readonly text: string;
 
-  constructor(status: number, { reason, text = "" }: { reason?: string | undefined; text?: string } = {}) {
+  constructor(status: number, { reason, text = "" }: { reason?: string; text?: string } = {}) {
     super(reason ?? `HTTP ${status}`);
     this.status = status;
     this.text = text;

@@ -21,9 +21,9 @@ export interface WireListener {
 
 export interface SendOptions {
   /** What the request belongs to. Whatever arrives on the request's own stream is reported with it. */
-  readonly owner?: object | undefined;
+  readonly owner?: object;
   /** Headers for this request only, if the wire has headers. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Wire {

@@ -31,11 +31,11 @@ interface StdioWireOptions {
   args: readonly string[];
   /** The child's whole environment: nothing of ours is added. */
   env: Readonly<Record<string, string>>;
-  cwd?: string | undefined;
+  cwd?: string;
   /** A longer answer is skipped and fails its request. Default 64 MB. */
-  maxMessageBytes?: number | undefined;
+  maxMessageBytes?: number;
   /** Reads large messages. Without it, they are read like all others. */
-  large?: LargeMessages | undefined;
+  large?: LargeMessages;
   /** Receives stdout lines that are not protocol messages. */
   onNoise?: (line: string) => void;
 }
@@ -107,7 +107,7 @@ export class StdioWire implements Wire {
     try {
       child = spawn(command, [...args], {
         env: { ...env },
-        ...(cwd === undefined ? {} : { cwd }),
+        cwd,
         stdio: ["pipe", "pipe", "pipe"],
         detached: USES_PROCESS_GROUPS,
         windowsHide: true,

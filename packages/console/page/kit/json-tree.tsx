@@ -7,7 +7,7 @@ const OPEN_DEPTH = 2;
 const MAX_CHARS = 2_000;
 const PAGE = 100;
 
-export function JsonTree({ value, name, depth = 0 }: { value: Json; name?: string | undefined; depth?: number }) {
+export function JsonTree({ value, name, depth = 0 }: { value: Json; name?: string; depth?: number }) {
   const key = name === undefined ? null : <span class="key">{visible(name)}: </span>;
   if (typeof value === "string") {
     return (
@@ -28,15 +28,7 @@ export function JsonTree({ value, name, depth = 0 }: { value: Json; name?: strin
   return <Branch value={value as Json[] | Record<string, Json>} name={name} depth={depth} />;
 }
 
-function Branch({
-  value,
-  name,
-  depth,
-}: {
-  value: Json[] | Record<string, Json>;
-  name?: string | undefined;
-  depth: number;
-}) {
+function Branch({ value, name, depth }: { value: Json[] | Record<string, Json>; name?: string; depth: number }) {
   const [isOpen, setOpen] = useState(depth < OPEN_DEPTH);
   const [limit, setLimit] = useState(PAGE);
   const isList = Array.isArray(value);

@@ -36,7 +36,7 @@ export async function ask<Name extends RequestName>(
       method: "POST",
       headers: { "content-type": "application/json", authorization: authorization() },
       body: JSON.stringify(params),
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
   } catch (error) {
     if (signal?.aborted || error instanceof SignedOutError) throw error;
@@ -255,7 +255,7 @@ export function useAnswer<Name extends RequestName>(
   topics: readonly Topic[] = [],
 ): Answered<AnswerOf<Name>> {
   const key = params === undefined ? undefined : JSON.stringify(params);
-  const [answered, setAnswered] = useState<{ key?: string | undefined; data?: AnswerOf<Name>; error?: Error }>({});
+  const [answered, setAnswered] = useState<{ key?: string; data?: AnswerOf<Name>; error?: Error }>({});
   const [isLoading, setLoading] = useState(true);
   const [turn, setTurn] = useState(0);
   const reload = useCallback(() => setTurn((count) => count + 1), []);

@@ -10,7 +10,7 @@ interface OperationCall {
   readonly workspace: string;
   readonly op: string;
   readonly params?: OperationParams;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** Runs an operation. `Result` is what docs/reference/operations.md promises for it. */
@@ -53,7 +53,7 @@ interface Paged<Answer, Item> {
 }
 
 /** The answer of an operation that comes in parts, with a cursor. What was found stays until the next answer is there. */
-export function usePagedOperation<Answer extends { readonly cursor?: string | undefined }, Item>(
+export function usePagedOperation<Answer extends { readonly cursor?: string }, Item>(
   { workspace, op, params, turn }: PagedCall,
   itemsOf: (answer: Answer) => readonly Item[],
   onFailure: (error: unknown) => void,

@@ -9,14 +9,14 @@ export type Tone = "ok" | "warn" | "bad" | "info" | "plain";
 
 interface ButtonProps {
   readonly children: ComponentChildren;
-  readonly onClick?: (() => void) | undefined;
-  readonly kind?: "primary" | "quiet" | "danger" | undefined;
-  readonly small?: boolean | undefined;
-  readonly disabled?: boolean | undefined;
-  readonly submit?: boolean | undefined;
-  readonly icon?: IconName | undefined;
+  readonly onClick?: () => void;
+  readonly kind?: "primary" | "quiet" | "danger";
+  readonly small?: boolean;
+  readonly disabled?: boolean;
+  readonly submit?: boolean;
+  readonly icon?: IconName;
   /** For buttons that only show an icon, and to say more than the text does. */
-  readonly label?: string | undefined;
+  readonly label?: string;
 }
 
 export function Button({ children, onClick, kind, small, disabled, submit, icon, label }: ButtonProps) {
@@ -71,7 +71,7 @@ export function Notice({ tone = "info", children }: { readonly tone?: Tone; read
 }
 
 /** What failed, and what to do about it. */
-export function ErrorNotice({ error, retry }: { readonly error: Error; readonly retry?: (() => void) | undefined }) {
+export function ErrorNotice({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
   return (
     <Notice tone="bad">
       {visible(error.message)}
@@ -93,7 +93,7 @@ export function Empty(props: {
   readonly title: string;
   readonly children?: ComponentChildren;
   /** A command to run in a terminal. */
-  readonly command?: string | undefined;
+  readonly command?: string;
 }) {
   return (
     <div class="empty">
@@ -216,9 +216,9 @@ export function Choice<Value extends string>(props: {
 /** A labelled field of a form. `children` gets the id for the input. */
 export function Field(props: {
   readonly label: string;
-  readonly help?: string | undefined;
-  readonly wrong?: string | undefined;
-  readonly required?: boolean | undefined;
+  readonly help?: string;
+  readonly wrong?: string;
+  readonly required?: boolean;
   readonly children: (ids: { id: string; "aria-describedby"?: string }) => JSX.Element;
 }) {
   const id = useId();
@@ -340,7 +340,7 @@ export function Sparkline({ values, label }: { readonly values: readonly number[
 
 interface DiffRow {
   readonly sign: " " | "+" | "-";
-  readonly field?: string | undefined;
+  readonly field?: string;
   readonly text: string;
 }
 
@@ -361,8 +361,8 @@ interface Toast {
   readonly id: number;
   readonly tone: Tone;
   readonly text: string;
-  readonly hint?: string | undefined;
-  readonly action?: ToastAction | undefined;
+  readonly hint?: string;
+  readonly action?: ToastAction;
 }
 
 /** Something to do about it, such as to undo it. */

@@ -8,12 +8,12 @@ interface RowsProps<Item> {
   readonly label: string;
   readonly keyOf: (item: Item, index: number) => string;
   readonly render: (item: Item, index: number) => ComponentChildren;
-  readonly chosen?: number | undefined;
-  readonly onChoose?: ((index: number) => void) | undefined;
+  readonly chosen?: number;
+  readonly onChoose?: (index: number) => void;
   /** Called when a row is clicked, and for the chosen one when Enter is pressed. */
-  readonly onOpen?: ((index: number) => void) | undefined;
+  readonly onOpen?: (index: number) => void;
   /** Called when the end is near, to load more. */
-  readonly onEnd?: (() => void) | undefined;
+  readonly onEnd?: () => void;
 }
 
 /** Rows above and below the visible ones, so that fast scrolling shows no gaps. */

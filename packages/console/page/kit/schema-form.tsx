@@ -30,14 +30,14 @@ interface SchemaFormProps {
   /** Called with a value that fits the schema as far as the form can tell. */
   readonly onSubmit: (value: FormValue) => void;
   /** Values to begin with. Default: those that the schema presets. */
-  readonly initial?: FormValue | undefined;
-  readonly submitKind?: "primary" | "danger" | undefined;
+  readonly initial?: FormValue;
+  readonly submitKind?: "primary" | "danger";
   /** Nothing can be submitted at the moment. */
-  readonly busy?: boolean | undefined;
+  readonly busy?: boolean;
   /** Called when something was entered. */
-  readonly onEdit?: (() => void) | undefined;
+  readonly onEdit?: () => void;
   /** Further buttons. Gets the value as it is entered, whether it is complete or not. */
-  readonly buttons?: ((value: FormValue) => ComponentChildren) | undefined;
+  readonly buttons?: (value: FormValue) => ComponentChildren;
 }
 
 const PLAIN_JSON = "The arguments as JSON";
@@ -154,7 +154,7 @@ function Fields(props: {
   readonly fields: readonly ArgumentField[];
   readonly draft: GroupDraft;
   readonly mistakes: Mistakes;
-  readonly path?: string | undefined;
+  readonly path?: string;
   readonly onChange: (draft: GroupDraft) => void;
 }) {
   const { fields, draft, mistakes, path, onChange } = props;
@@ -334,7 +334,7 @@ function Flag({ field, draft, onChange }: Pick<EntryProps, "field" | "draft" | "
 function Tick(props: {
   readonly label: string;
   readonly checked: boolean;
-  readonly help?: string | undefined;
+  readonly help?: string;
   readonly onChange: (isOn: boolean) => void;
 }) {
   const id = useId();
@@ -362,7 +362,7 @@ function Tick(props: {
 /** Several inputs under one name. */
 function Group(props: {
   readonly field: ArgumentField;
-  readonly wrong?: string | undefined;
+  readonly wrong?: string;
   readonly children: ComponentChildren;
 }) {
   const { field } = props;

@@ -116,7 +116,7 @@ function aboutOf({ annotations }: Block): string | undefined {
   return parts.length === 0 ? undefined : visible(parts.join(", ").slice(0, 200));
 }
 
-function Text(props: { readonly text: string; readonly about?: string | undefined; readonly isError?: boolean }) {
+function Text(props: { readonly text: string; readonly about?: string; readonly isError?: boolean }) {
   const { text, about, isError } = props;
   const value = useMemo(() => (mayBeJson(text) ? jsonIn(text) : undefined), [text]);
   const [view, setView] = useState<"tree" | "text">("tree");
@@ -176,7 +176,7 @@ function Media(props: {
   readonly kind: "image" | "audio";
   readonly data: string;
   readonly mimeType: string;
-  readonly about?: string | undefined;
+  readonly about?: string;
 }) {
   const { kind, data, about } = props;
   const [isBroken, setBroken] = useState(false);

@@ -22,7 +22,7 @@ export interface ClientRow {
   readonly program: string;
   readonly pid: number;
   /** The label of its workspace. */
-  readonly folder?: string | undefined;
+  readonly folder?: string;
   /** ISO 8601. */
   readonly since: string;
 }
@@ -34,13 +34,13 @@ export interface Overview {
   readonly host: "broker" | "process";
   /** ISO 8601. */
   readonly startedAt: string;
-  readonly memoryBytes?: number | undefined;
+  readonly memoryBytes?: number;
   readonly workspaces: readonly WorkspaceRow[];
   readonly clients: readonly ClientRow[];
   /** How many things wait for a person. */
   readonly questions: number;
   /** What sharing servers saves, as `trunkline broker` counts it. */
-  readonly saved: { readonly processes: number; readonly memoryBytes?: number | undefined };
+  readonly saved: { readonly processes: number; readonly memoryBytes?: number };
 }
 
 /** Parameters of a request about one workspace. */
@@ -77,7 +77,7 @@ interface ConsoleApi {
   /** Finished calls, newest first. `before` is the cursor of an earlier answer. */
   calls: {
     params: InWorkspace & { limit: number; before?: string };
-    answer: { calls: readonly CallRow[]; next?: string | undefined; isRecording: boolean };
+    answer: { calls: readonly CallRow[]; next?: string; isRecording: boolean };
   };
   "calls/details": { params: InWorkspace & { id: string }; answer: CallDetails };
   /** Calls and tokens by day, oldest first. */
@@ -120,7 +120,7 @@ export interface ApiError {
     /** An error code of Trunkline, or `UNAUTHORIZED`. */
     readonly code: string;
     readonly message: string;
-    readonly hint?: string | undefined;
+    readonly hint?: string;
   };
 }
 
@@ -132,7 +132,7 @@ export type ConsoleEvent =
   /** The first event. Another `pid` than before: the broker has been replaced, so ask for everything again. */
   | { readonly kind: "hello"; readonly version: string; readonly pid: number }
   /** Ask for these again. Without a workspace, it concerns all of them. */
-  | { readonly kind: "changed"; readonly topics: readonly Topic[]; readonly workspace?: string | undefined }
+  | { readonly kind: "changed"; readonly topics: readonly Topic[]; readonly workspace?: string }
   /** Calls that have finished, oldest first. */
   | { readonly kind: "calls"; readonly workspace: string; readonly calls: readonly CallRow[] }
   /** Sent when nothing else is, so that a dead connection is noticed. */

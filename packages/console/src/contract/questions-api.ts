@@ -18,7 +18,7 @@ export type QuestionRow =
       /** Whether Trunkline itself asks. Otherwise the server does, and its words are not to be trusted. */
       readonly isOwn: boolean;
       readonly server: string;
-      readonly tool?: string | undefined;
+      readonly tool?: string;
       /** The program whose call caused it. */
       readonly client: string;
       readonly message: string;
@@ -30,7 +30,7 @@ export type QuestionRow =
       readonly kind: "visit";
       readonly isOwn: boolean;
       readonly server: string;
-      readonly tool?: string | undefined;
+      readonly tool?: string;
       readonly client: string;
       readonly message: string;
       readonly url: string;
@@ -54,5 +54,5 @@ export type QuestionRow =
 
 /** `hash` repeats that of the question: what was shown is what is approved. */
 export type QuestionAnswer =
-  | { readonly action: "accept"; readonly content?: Readonly<Record<string, Json>> | undefined; readonly hash?: string }
+  | { readonly action: "accept"; readonly content?: Readonly<Record<string, Json>>; readonly hash?: string }
   | { readonly action: "decline" | "cancel" };

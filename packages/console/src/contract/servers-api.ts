@@ -12,38 +12,38 @@ export interface ServerRow {
     | "disabled"
     | "rejected";
   /** Why it does not work, and what to do next, as `doctor` says it. */
-  readonly problem?: { readonly message: string; readonly hint?: string | undefined } | undefined;
+  readonly problem?: { readonly message: string; readonly hint?: string };
   readonly transport: "stdio" | "http" | "sse" | "unknown";
   /** The command line or URL, without secrets. */
   readonly target: string;
   /** `user` or `project`, and the file with its entry. */
   readonly scope: string;
   readonly file: string;
-  readonly share?: string | undefined;
+  readonly share?: string;
   /** Why it is not shared, or not with another server of the same name. */
-  readonly notShared?: string | undefined;
+  readonly notShared?: string;
   /** The revision of the protocol. */
-  readonly revision?: string | undefined;
-  readonly serverInfo?: { readonly name: string; readonly version: string } | undefined;
+  readonly revision?: string;
+  readonly serverInfo?: { readonly name: string; readonly version: string };
   readonly tools: number;
   readonly resources: number;
   readonly prompts: number;
-  readonly pid?: number | undefined;
-  readonly memoryBytes?: number | undefined;
+  readonly pid?: number;
+  readonly memoryBytes?: number;
   /** ISO 8601. */
-  readonly connectedAt?: string | undefined;
-  readonly lastCallAt?: string | undefined;
+  readonly connectedAt?: string;
+  readonly lastCallAt?: string;
   /** Programs that have called it, such as `cursor in ~/shop`. */
   readonly usedBy: readonly string[];
   /** From the journal of this workspace. */
   readonly calls: number;
   readonly errors: number;
-  readonly p50Ms?: number | undefined;
+  readonly p50Ms?: number;
   /** The durations of its last calls in milliseconds, oldest first. */
   readonly latencies: readonly number[];
   /** The last lines of its stderr. */
   readonly stderr: readonly string[];
-  readonly signIn?: { readonly signedIn: boolean; readonly issuer?: string | undefined } | undefined;
+  readonly signIn?: { readonly signedIn: boolean; readonly issuer?: string };
   /** How many of its definitions are held. */
   readonly held: number;
 }
@@ -54,11 +54,11 @@ export type ServerAction = "connect" | "restart" | "stop" | "enable" | "disable"
 export interface NewServer {
   readonly name: string;
   readonly scope: "user" | "project";
-  readonly command?: string | undefined;
-  readonly args?: readonly string[] | undefined;
-  readonly url?: string | undefined;
-  readonly env?: Readonly<Record<string, string>> | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly url?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** An entry that was added, or would be. */
@@ -80,13 +80,13 @@ export interface ImportRow {
   /** The command line or URL, without secrets. */
   readonly target: string;
   /** The entry that would be written, as JSON, with the values of env and headers hidden. */
-  readonly entry?: string | undefined;
+  readonly entry?: string;
   /** The file that it would be written to. */
-  readonly goesTo?: string | undefined;
+  readonly goesTo?: string;
   /** What was not imported, or has a slightly different meaning here. */
   readonly notes: readonly string[];
   /** Why it cannot be imported, or that it already is. */
-  readonly note?: string | undefined;
+  readonly note?: string;
   readonly canImport: boolean;
 }
 
@@ -109,5 +109,5 @@ export interface DefinitionRow {
   readonly reasons: readonly string[];
   readonly diff: readonly DiffLine[];
   /** Identifies the definition that would be approved. Only if it is held. */
-  readonly hash?: string | undefined;
+  readonly hash?: string;
 }

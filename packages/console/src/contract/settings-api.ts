@@ -5,9 +5,9 @@ export interface SettingsReport {
   readonly diagnostics: readonly {
     readonly severity: "error" | "warning" | "note";
     readonly message: string;
-    readonly server?: string | undefined;
+    readonly server?: string;
     readonly file: string;
-    readonly line?: number | undefined;
+    readonly line?: number;
   }[];
   /** Each effective setting, and the file that decides. */
   readonly values: readonly {
@@ -20,12 +20,12 @@ export interface SettingsReport {
   readonly policies: readonly {
     readonly pattern: string;
     readonly verdict: string;
-    readonly file?: string | undefined;
+    readonly file?: string;
   }[];
   readonly paths: {
     readonly allowed: readonly string[];
     readonly outside: string;
-    readonly note?: string | undefined;
+    readonly note?: string;
   };
   readonly approvals: readonly {
     readonly id: string;
@@ -35,7 +35,7 @@ export interface SettingsReport {
     readonly since: string;
   }[];
   /** The clients' surface, as `doctor` shows it. */
-  readonly surface?: string | undefined;
+  readonly surface?: string;
   readonly storeFolder: string;
 }
 
@@ -44,6 +44,6 @@ interface SettingsFile {
   readonly scope: string;
   readonly exists: boolean;
   /** Why it cannot be read. */
-  readonly problem?: string | undefined;
+  readonly problem?: string;
   readonly isTrusted: boolean;
 }

@@ -12,11 +12,11 @@ export interface CallRow {
   readonly durationMs: number;
   readonly sizeBytes: number;
   readonly outcome: "ok" | "error" | "cancelled";
-  readonly code?: string | undefined;
+  readonly code?: string;
   /** Equal for the steps of one pipeline. */
-  readonly request?: string | undefined;
+  readonly request?: string;
   /** Whether arguments and result were recorded. */
-  readonly isRecorded?: boolean | undefined;
+  readonly isRecorded?: boolean;
 }
 
 export interface CallDetails {
@@ -24,18 +24,17 @@ export interface CallDetails {
   /** All steps of the pipeline it belongs to, in order; the call alone if it is not part of one. */
   readonly steps: readonly CallRow[];
   /** Redacted. Only if it was recorded. */
-  readonly arguments?: Json | undefined;
-  readonly result?: Json | undefined;
+  readonly arguments?: Json;
+  readonly result?: Json;
   /**
    * The call as a command line, without its arguments if they were not recorded. Absent if no command makes such a
    * call.
    */
-  readonly command?: string | undefined;
+  readonly command?: string;
   /** What to call to repeat it. Only if its arguments are known, and none of them was redacted or cut. */
   readonly repeat?:
     | { readonly kind: "tool"; readonly server: string; readonly tool: string }
-    | { readonly kind: "operation"; readonly op: string }
-    | undefined;
+    | { readonly kind: "operation"; readonly op: string };
   /** Whether a secret in the arguments was redacted. */
   readonly isRedacted: boolean;
 }

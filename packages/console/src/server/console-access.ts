@@ -12,9 +12,9 @@ export interface SavedToken {
 
 interface ConsoleAccessOptions {
   /** Tokens of a console that this one replaces. */
-  readonly tokens?: readonly SavedToken[] | undefined;
+  readonly tokens?: readonly SavedToken[];
   /** Called when the tokens have changed. */
-  readonly onTokens?: ((tokens: readonly SavedToken[]) => void) | undefined;
+  readonly onTokens?: (tokens: readonly SavedToken[]) => void;
 }
 
 /** A link is opened at once, or not at all. */

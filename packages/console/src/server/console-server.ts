@@ -44,13 +44,13 @@ interface ConsoleServerOptions {
   readonly version: string;
   readonly logger: Logger;
   /** The port to listen on if it is free. Default: any. */
-  readonly port?: number | undefined;
+  readonly port?: number;
   /** Copies a value with all secrets redacted. Everything that is sent passes through it. */
   readonly redact: <T>(value: T) => T;
   /** Called when pages are opened and closed, with how many are open. */
-  readonly onViewers?: ((count: number) => void) | undefined;
+  readonly onViewers?: (count: number) => void;
   /** The folder of the built page. Default: the package's own. */
-  readonly pageFolder?: string | undefined;
+  readonly pageFolder?: string;
 }
 
 const HOST = "127.0.0.1";
@@ -275,7 +275,7 @@ export class ConsoleServer implements AsyncDisposable {
   #fail(response: ServerResponse, error: unknown): void {
     const { code, message, hint } = toTrunklineError(error);
     const status = code === "INVALID_ARGUMENT" || code === "USAGE" ? 400 : code === "NOT_FOUND" ? 404 : 500;
-    const shown = this.#options.redact({ code, message, ...(hint === undefined ? {} : { hint }) });
+    const shown = this.#options.redact({ code, message, hint });
     if (response.headersSent) response.destroy();
     else sendJson(response, status, { error: shown } satisfies ApiError);
   }

@@ -12,7 +12,7 @@ export interface Call {
   /** Cancels asynchronous work. */
   readonly signal: AbortSignal;
   /** For whom the call reads, unless for `local`. */
-  readonly viewer?: string | undefined;
+  readonly viewer?: string;
 }
 
 /**
@@ -66,17 +66,17 @@ export interface RpcSetup {
   /** Whose thread it is, for messages: "store". */
   readonly owner: string;
   /** From {@link makeAbortFlags}. Without them, only work that waits for something notices an abort. */
-  readonly flags?: SharedArrayBuffer | undefined;
+  readonly flags?: SharedArrayBuffer;
 }
 
 interface Request {
   /** Without one, nothing is answered. */
-  readonly id?: number | undefined;
+  readonly id?: number;
   /** The flag of the call, if there are flags. */
-  readonly slot?: number | undefined;
+  readonly slot?: number;
   readonly method: string;
   readonly params: unknown;
-  readonly viewer?: string | undefined;
+  readonly viewer?: string;
 }
 
 type Reply =

@@ -15,16 +15,16 @@ export interface Thread {
 interface ThreadOptions extends RpcSetup {
   readonly name: string;
   readonly workerData?: unknown;
-  readonly transfer?: MessagePort[] | undefined;
-  readonly limits?: ResourceLimits | undefined;
+  readonly transfer?: MessagePort[];
+  readonly limits?: ResourceLimits;
   /** Default: those of this process. */
-  readonly execArgv?: string[] | undefined;
+  readonly execArgv?: string[];
   /** Called once if the thread fails or exits. */
   readonly onLost: (error: unknown) => void;
   /** Called when the thread gets its first call and when its last one has ended. */
-  readonly onBusy?: ((busy: boolean) => void) | undefined;
+  readonly onBusy?: (busy: boolean) => void;
   /** Calls `end` when the thread has had nothing to do for this time. */
-  readonly idle?: { readonly ms: number; readonly end: () => void } | undefined;
+  readonly idle?: { readonly ms: number; readonly end: () => void };
 }
 
 /** How long a thread can take to end what it does. */

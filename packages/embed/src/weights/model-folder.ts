@@ -37,7 +37,7 @@ export async function filesStatus(options: { home: string; signal?: AbortSignal 
 
 export async function statusOf(
   facts: ModelFacts,
-  options: { home: string; signal?: AbortSignal | undefined },
+  options: { home: string; signal?: AbortSignal },
 ): Promise<ModelStatus> {
   const { name, title, dimensions } = facts;
   const path = modelFolder(options.home, name);

@@ -7,10 +7,10 @@ interface NpmOptions {
   /** Its working folder. */
   cwd: string;
   /** The program and its leading arguments. Default: the npm installed with Node. */
-  command?: readonly string[] | undefined;
+  command?: readonly string[];
   /** Its environment. Default: that of this process. */
-  env?: Readonly<Record<string, string>> | undefined;
-  signal?: AbortSignal | undefined;
+  env?: Readonly<Record<string, string>>;
+  signal?: AbortSignal;
 }
 
 /** npm's codes for network failures, its own and the system's. */
@@ -50,8 +50,8 @@ async function runNpm(args: readonly string[], packageSpec: string, options: Npm
   const child = spawn(program, [...before, ...args, "--ignore-scripts", "--json"], {
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
-    ...(env === undefined ? {} : { env }),
-    ...(signal === undefined ? {} : { signal }),
+    env,
+    signal,
   });
   let output = "";
   let notices = "";

@@ -42,7 +42,7 @@ interface FitBlocksOptions {
   readonly countsBytes: boolean;
   /** Opens the store for blocks that are not sent; undefined if nothing is stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** A block as listed in the answer. */

@@ -22,16 +22,16 @@ export interface AnswerPart {
   /** Whether the part can be stored and replaced by a handle. Errors cannot. */
   readonly isStorable: boolean;
   /** Its own budget, which only counts if the caller has set none. */
-  readonly budget?: StepBudget | undefined;
+  readonly budget?: StepBudget;
   /**
    * Whether a digest is shown if it is too large: tables and the ends of texts. Our own operations keep the shape of
    * their results, which is documented. Default false.
    */
-  readonly digest?: boolean | undefined;
+  readonly digest?: boolean;
   /** Shortens the value for a model, whatever the budget. A person gets it as it is. */
-  readonly shorten?: ((value: unknown) => unknown) | undefined;
+  readonly shorten?: (value: unknown) => unknown;
   /** The tool that reads stored results, if the answer comes from another one. */
-  readonly through?: "query" | undefined;
+  readonly through?: "query";
 }
 
 /** The size of `{"truncated":true,"size":…,"hash":"…"}`. */

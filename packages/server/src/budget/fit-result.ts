@@ -17,8 +17,8 @@ export interface UnfittedAnswer {
   readonly parts: readonly AnswerPart[];
   readonly frame: (values: readonly unknown[], notes: readonly BlockNotes[]) => unknown;
   /** The non-text blocks of each part. */
-  readonly blocks?: readonly (readonly (ContentBlock | LargeValue)[])[] | undefined;
-  readonly essence?: Essence | undefined;
+  readonly blocks?: readonly (readonly (ContentBlock | LargeValue)[])[];
+  readonly essence?: Essence;
 }
 
 interface FitResultOptions {
@@ -27,8 +27,8 @@ interface FitResultOptions {
   /** Opens the store for what does not fit; undefined if nothing is stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
   /** Default: a model. */
-  readonly reader?: Reader | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly reader?: Reader;
+  readonly signal?: AbortSignal;
 }
 
 /** An answer for a person is sent whole up to this size. */

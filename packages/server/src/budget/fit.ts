@@ -19,22 +19,22 @@ export const MOST_MAX_TOKENS = 200_000;
 /** What an answer includes regardless of its budget. */
 export interface Essence {
   /** The error. Its code is dropped last. */
-  readonly error?: { readonly code: string; readonly message: string; readonly stepIndex?: number } | undefined;
+  readonly error?: { readonly code: string; readonly message: string; readonly stepIndex?: number };
   /** Numbers that summarize the answer. */
-  readonly counts?: Readonly<Record<string, number>> | undefined;
+  readonly counts?: Readonly<Record<string, number>>;
 }
 
 export interface FitOptions {
   readonly parts: readonly AnswerPart[];
   /** Builds the whole answer with these values in place of the parts. */
   readonly frame: (values: readonly unknown[]) => unknown;
-  readonly essence?: Essence | undefined;
+  readonly essence?: Essence;
   readonly maxTokens: number;
   /** The budget that the caller set, as hints name it. */
-  readonly budget?: number | undefined;
+  readonly budget?: number;
   /** Opens the store for large values; undefined if they are not stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** An answer that fits. `text` is the JSON of `value`. */

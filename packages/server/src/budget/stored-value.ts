@@ -45,7 +45,7 @@ export function textOf(value: unknown): string | undefined {
 export async function storeValue(
   store: ContentStore,
   serialized: SerializedValue,
-  options: { op: string; signal?: AbortSignal | undefined },
+  options: { op: string; signal?: AbortSignal },
 ): Promise<ContentId> {
   const { op, signal } = options;
   const time = new Date().toISOString().replaceAll(/[-:.]/g, "");

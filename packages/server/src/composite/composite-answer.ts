@@ -27,13 +27,13 @@ export interface CompositeOptions {
   readonly run: RunStep;
   /** For calls that fail before an operation runs; `run` journals the others. */
   readonly log: CallLog;
-  readonly account?: TokenAccount | undefined;
+  readonly account?: TokenAccount;
   /** Whether answers over the budget are stored and returned as a handle. Default true. */
-  readonly spill?: boolean | undefined;
+  readonly spill?: boolean;
   /** The folder that relative paths are resolved against. */
   readonly workspace: string;
   /** This gateway, if it shares its store with others. */
-  readonly gateway?: (() => Promise<Gateway | undefined>) | undefined;
+  readonly gateway?: () => Promise<Gateway | undefined>;
 }
 
 /** Creates the environment of one call. */
@@ -46,7 +46,7 @@ export interface CompositeEnvironment {
   readonly log: CallLog;
   readonly store: () => Promise<ContentStore>;
   /** This gateway, if it shares its store with others. */
-  readonly gateway?: (() => Promise<Gateway | undefined>) | undefined;
+  readonly gateway?: () => Promise<Gateway | undefined>;
   readonly account: TokenAccount | undefined;
   readonly spill: boolean;
   /** Who the answers are for. */
@@ -78,7 +78,7 @@ interface AnswerBudget {
 /** An answer before it is fitted into its budget. */
 export interface Answer extends UnfittedAnswer {
   readonly isError: boolean;
-  readonly use?: TokenUse | undefined;
+  readonly use?: TokenUse;
 }
 
 /** The JSON Schema of a list of steps. Kept short: the description of `query` explains `as` and `for_each`. */
@@ -111,7 +111,7 @@ export async function sendAnswer(env: CompositeEnvironment, answer: Answer, budg
 export async function sendError(
   env: CompositeEnvironment,
   thrown: unknown,
-  options: { maxTokens?: number | undefined; signal: AbortSignal; op: string },
+  options: { maxTokens?: number; signal: AbortSignal; op: string },
 ): Promise<ToolResult> {
   const { maxTokens, signal, op } = options;
   const error = answerError(thrown);

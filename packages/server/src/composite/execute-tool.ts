@@ -43,9 +43,9 @@ interface Executed {
   /** Whether any operation that changes data was started. */
   readonly hasRun: boolean;
   /** Why nothing was run. */
-  readonly refusal?: AnswerError | undefined;
+  readonly refusal?: AnswerError;
   /** With `atomic`, after a failure: what could not be undone. */
-  readonly undone?: { readonly problems: readonly string[] } | undefined;
+  readonly undone?: { readonly problems: readonly string[] };
 }
 
 const DEFINITION: ServedTool["definition"] = {
@@ -278,7 +278,7 @@ function admitAny({ name, kind }: Operation): void {
 function entryOf(
   op: string,
   outcome: StepOutcome,
-  { value, blocks = {} }: { value: unknown; blocks?: BlockNotes | undefined },
+  { value, blocks = {} }: { value: unknown; blocks?: BlockNotes },
 ): Readonly<Record<string, unknown>> {
   const notes = { ...blocks, ...listedWarnings(outcome.warnings) };
   if (outcome.error !== undefined) return { op, success: false, ...(isRecord(value) ? value : {}), ...notes };

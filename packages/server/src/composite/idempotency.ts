@@ -47,7 +47,7 @@ interface BatchesOptions {
   /** The store that the principal sees. */
   readonly store: () => Promise<ContentStore>;
   /** This gateway, if it shares its store with others. */
-  readonly gateway?: (() => Promise<Gateway | undefined>) | undefined;
+  readonly gateway?: () => Promise<Gateway | undefined>;
 }
 
 interface Identity {

@@ -16,7 +16,7 @@ import type { Beating, Heartbeat } from "./endpoint-timing.js";
 export interface Refusal {
   readonly status: number;
   readonly error: RpcError;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Builds a rejection for cases without their own protocol error code. */
@@ -67,9 +67,9 @@ export function sendEmpty(response: ServerResponse, status: number, headers?: Re
 interface StreamEvent {
   /** JSON on one line; empty for an event that only carries its id. */
   readonly data: string | Uint8Array;
-  readonly id?: string | undefined;
+  readonly id?: string;
   /** How long a client that lost the stream should wait before it reconnects. */
-  readonly retryMs?: number | undefined;
+  readonly retryMs?: number;
 }
 
 /** Maximum unsent data for a slow reader. */

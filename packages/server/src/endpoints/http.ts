@@ -56,38 +56,38 @@ export interface HttpEndpointOptions {
   /** 0 picks any free port. */
   readonly port: number;
   /** The bearer token required in every request. Its principal is `default`. */
-  readonly token?: string | undefined;
+  readonly token?: string;
   /** The tokens to accept, instead of `token`. Without either, everyone on this machine can use the endpoint. */
-  readonly principals?: Principals | undefined;
+  readonly principals?: Principals;
   /**
    * Host names to accept, and hosts of pages that may call from a browser, in addition to loopback, `host` and the
    * addresses it resolves to.
    */
-  readonly allowedHosts?: readonly string[] | undefined;
+  readonly allowedHosts?: readonly string[];
   /** Answers `/healthz`, `/readyz` and `/metrics`. Default: there are no such pages. */
-  readonly health?: HealthSource | undefined;
+  readonly health?: HealthSource;
   /**
    * Called by `close`. Until it resolves, the endpoint takes further requests, while `/readyz` sends load balancers
    * elsewhere. Default: it takes no further requests.
    */
-  readonly drain?: (() => Promise<void>) | undefined;
+  readonly drain?: () => Promise<void>;
   /**
    * Called after `drain`. Until it resolves and running calls have finished, the endpoint answers new requests with 503
    * and runs none of them, so a load balancer can repeat each at another gateway. Default: only until calls have
    * finished.
    */
-  readonly refuse?: (() => Promise<void>) | undefined;
+  readonly refuse?: () => Promise<void>;
   /** How long running calls may continue after `close`. Default 5 s. */
-  readonly graceMs?: number | undefined;
+  readonly graceMs?: number;
   /** How often streams get a keep-alive and idle sessions are checked. Default 15 s. */
-  readonly keepAliveMs?: number | undefined;
-  readonly sessions?: Partial<SessionLimits> | undefined;
-  readonly limits?: Partial<ProtocolLimits> | undefined;
+  readonly keepAliveMs?: number;
+  readonly sessions?: Partial<SessionLimits>;
+  readonly limits?: Partial<ProtocolLimits>;
   /**
    * This gateway, if it shares its store with others: requests about its calls and tasks may reach any of them. The code
    * that joined leaves, after the endpoint is closed.
    */
-  readonly gateway?: Gateway | undefined;
+  readonly gateway?: Gateway;
 }
 
 interface HttpEndpoint extends AsyncDisposable {

@@ -52,10 +52,7 @@ export class LegacySessions implements Beating {
   #latest: LegacySession | undefined;
   readonly #closing = new Set<Promise<void>>();
 
-  constructor(
-    protocol: Protocol,
-    options: { heartbeat: Heartbeat; limits: SessionLimits; gateway?: string | undefined },
-  ) {
+  constructor(protocol: Protocol, options: { heartbeat: Heartbeat; limits: SessionLimits; gateway?: string }) {
     this.#gateway = options.gateway;
     this.#protocol = protocol;
     this.#heartbeat = options.heartbeat;

@@ -48,9 +48,9 @@ export async function doubtfulRequest({ headers }: HttpRequest, value: unknown):
   const name = headerText(headers[HEADERS.name]);
   const outcome = classifyInboundRequest({
     httpMethod: "POST",
-    ...(version === undefined ? {} : { protocolVersionHeader: version }),
-    ...(method === undefined ? {} : { mcpMethodHeader: method }),
-    ...(name === undefined ? {} : { mcpNameHeader: name }),
+    protocolVersionHeader: version,
+    mcpMethodHeader: method,
+    mcpNameHeader: name,
     body: value,
   });
   if (outcome.kind === "reject") {

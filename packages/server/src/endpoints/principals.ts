@@ -15,7 +15,7 @@ export interface Principals {
    */
   identify(token: string): string | undefined;
   /** For a client that is turned away: where to find a token. */
-  readonly hint?: string | undefined;
+  readonly hint?: string;
   /** Reports a principal whose tokens are all revoked or expired, until the returned function is called. */
   onEnded?(listener: (principal: string) => void): () => void;
 }

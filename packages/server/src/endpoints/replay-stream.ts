@@ -21,7 +21,7 @@ interface KeptEvent {
   readonly number: number;
   readonly data: string | Uint8Array;
   /** Replaces an earlier event of the same kind on the stream. */
-  readonly kind?: string | undefined;
+  readonly kind?: string;
 }
 
 /** How long a client should wait before it reconnects to a lost stream. */

@@ -11,18 +11,18 @@ export interface StdioEndpointOptions {
   readonly service: McpService;
   readonly logger: Logger;
   /** Aborting it closes the connection, after a grace period for running calls. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
   /**
    * Aborting it hands the client over to another process that serves it: running calls are finished, for up to a minute,
    * and notification streams are left open for the other process.
    */
-  readonly handover?: AbortSignal | undefined;
+  readonly handover?: AbortSignal;
   /** How long running calls may continue when the client closes its end or the signal is aborted. Default 5 s. */
-  readonly graceMs?: number | undefined;
+  readonly graceMs?: number;
   /** Default: stdin of this process. */
-  readonly input?: Readable | undefined;
+  readonly input?: Readable;
   /** Default: stdout of this process. */
-  readonly output?: Writable | undefined;
+  readonly output?: Writable;
 }
 
 const DEFAULT_GRACE_MS = 5_000;

@@ -4,14 +4,14 @@
 export interface Candidate {
   /** For example `github.create_issue`. */
   readonly name: string;
-  readonly server?: string | undefined;
+  readonly server?: string;
   /** The name without the server. */
   readonly tool: string;
   readonly description: string;
   /** What people ask for when they mean it. Weighs little: a tool that says so itself comes first. Never shown. */
-  readonly askedAs?: string | undefined;
+  readonly askedAs?: string;
   /** JSON Schema of the parameters. */
-  readonly schema?: Readonly<Record<string, unknown>> | undefined;
+  readonly schema?: Readonly<Record<string, unknown>>;
 }
 
 /** The fields that words are looked up in. */

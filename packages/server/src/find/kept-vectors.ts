@@ -59,7 +59,7 @@ export class Vectors {
    */
   async of(
     texts: readonly string[],
-    { waitMs, signal }: { waitMs: number; signal?: AbortSignal | undefined },
+    { waitMs, signal }: { waitMs: number; signal?: AbortSignal },
   ): Promise<Known | Missing> {
     const opening = this.open();
     const keys = this.#keysOf(texts);

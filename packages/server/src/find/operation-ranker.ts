@@ -47,18 +47,18 @@ interface Ranking<C> {
 }
 
 interface RankerOptions {
-  readonly embedder?: (() => Promise<Embedder | undefined>) | undefined;
+  readonly embedder?: () => Promise<Embedder | undefined>;
   /** The folder for cached vectors. */
-  readonly folder?: string | undefined;
+  readonly folder?: string;
   readonly logger: Logger;
   /** How long a question may wait for vectors that were never computed. Default 0: they are computed meanwhile. */
-  readonly waitMs?: number | undefined;
+  readonly waitMs?: number;
 }
 
 interface RankOptions {
   /** How much an operation is used, by its name; 0 if never. */
-  readonly weightOf?: ((name: string) => number) | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly weightOf?: (name: string) => number;
+  readonly signal?: AbortSignal;
 }
 
 // The following numbers are measured by bench/server/find.

@@ -7,8 +7,8 @@ export interface RecordedCall {
   /** Undefined if a reference in them could not be resolved. */
   readonly params: Params | undefined;
   /** Large values in it are released soon: they have to be read at once, or not at all. */
-  readonly outcome?: OperationOutcome | undefined;
-  readonly error?: TrunklineError | undefined;
+  readonly outcome?: OperationOutcome;
+  readonly error?: TrunklineError;
 }
 
 /** Keeps calls. Never throws and never makes the caller wait. */

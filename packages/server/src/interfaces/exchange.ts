@@ -30,7 +30,7 @@ export interface Caller {
   /** Whether the connection outlives the request (stdio, legacy sessions). Otherwise there is no current session. */
   readonly lasting: boolean;
   /** The person at the terminal, whose own commands are not confined to the allowed folders. Never true for a client. */
-  readonly trusted?: boolean | undefined;
+  readonly trusted?: boolean;
   /** The client's capabilities, as in the protocol. */
   readonly capabilities: Readonly<Record<string, unknown>>;
 }
@@ -42,13 +42,13 @@ export interface Exchange {
   /** Aborted when the client cancels or disconnects. */
   readonly signal: AbortSignal;
   /** The same as `signal`, at less cost; absent if there is only the signal. */
-  readonly ending?: Ending | undefined;
+  readonly ending?: Ending;
   /** `_meta` of the request, without the protocol's own fields. */
   readonly meta: Readonly<Record<string, unknown>>;
   /** A person reads the answer, not a model; see `readerOf`. */
-  readonly isForPerson?: boolean | undefined;
+  readonly isForPerson?: boolean;
   /** Reports progress to the client; absent if it did not ask for progress. */
-  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
+  readonly onProgress?: (progress: ToolProgress) => void;
 }
 
 /** A question on its way to a client. */

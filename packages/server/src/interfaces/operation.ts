@@ -12,7 +12,7 @@ export type OperationKind = "read" | "write" | "session";
 export interface OperationContext {
   readonly exchange: Exchange;
   readonly signal: AbortSignal;
-  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
+  readonly onProgress?: (progress: ToolProgress) => void;
 }
 
 /** The context of an operation that runs for an exchange as long as the exchange lasts. */
@@ -20,7 +20,7 @@ export class ExchangeContext implements OperationContext {
   readonly exchange: Exchange;
   readonly onProgress: ((progress: ToolProgress) => void) | undefined;
 
-  constructor(exchange: Exchange, onProgress?: ((progress: ToolProgress) => void) | undefined) {
+  constructor(exchange: Exchange, onProgress?: (progress: ToolProgress) => void) {
     this.exchange = exchange;
     this.onProgress = onProgress;
   }
@@ -45,9 +45,9 @@ export interface OperationOutcome {
   /** The value that references see. A large one may be a `LargeValue`. */
   readonly value: unknown;
   /** Non-text blocks, passed through unchanged. */
-  readonly blocks?: readonly (ContentBlock | LargeValue)[] | undefined;
+  readonly blocks?: readonly (ContentBlock | LargeValue)[];
   /** The operation itself reports a failure: an upstream tool with `isError`. In that case `value` is its message. */
-  readonly isError?: boolean | undefined;
+  readonly isError?: boolean;
 }
 
 export interface Operation {
@@ -59,20 +59,20 @@ export interface Operation {
   /** JSON Schema of the parameters. */
   readonly schema: Readonly<Record<string, unknown>>;
   /** Working example parameters. */
-  readonly example?: Params | undefined;
+  readonly example?: Params;
   /** The upstream server; absent for our own operations. */
-  readonly server?: string | undefined;
+  readonly server?: string;
   /** As declared by the upstream server. */
-  readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+  readonly annotations?: Readonly<Record<string, unknown>>;
   /** Whether `atomic` can undo the operation. */
-  readonly undoable?: boolean | undefined;
+  readonly undoable?: boolean;
   /**
    * Present if the definition is held: asks the user to accept it, and returns the operation to use instead. Rejects with
    * `DENIED` and the reasons.
    */
-  readonly release?: ((context: Pick<OperationContext, "exchange" | "signal">) => Promise<Operation>) | undefined;
+  readonly release?: (context: Pick<OperationContext, "exchange" | "signal">) => Promise<Operation>;
   /** Whether the operation reads or changes more without this parameter, by any of its names. Only for our own. */
-  readonly narrows?: ((parameter: string) => Narrowing) | undefined;
+  readonly narrows?: (parameter: string) => Narrowing;
   /** Normalizes parameters for `run`. Throws `INVALID_ARGUMENT` with the nearest known name. */
   validate(params: Params): Params;
   /** Rejects with a `TrunklineError`. */

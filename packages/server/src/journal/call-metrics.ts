@@ -11,10 +11,10 @@ type Outcome = CallRecord["outcome"];
 
 /** A sample of a metric: its labels and value. */
 export interface Sample {
-  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
   /** Appended to the name of the metric, as in `_bucket`. */
-  readonly suffix?: string | undefined;
+  readonly suffix?: string;
 }
 
 export interface Metric {

@@ -9,13 +9,13 @@ interface FileJournalOptions {
   /** The folder for the files; created when the first line is written. */
   readonly folder: string;
   /** The workspace that the calls belong to, as in `workspaceKey`. */
-  readonly workspace?: string | undefined;
+  readonly workspace?: string;
   /** Called once when lines cannot be written, and again only if a write has succeeded in between. */
-  readonly onProblem?: ((error: unknown) => void) | undefined;
+  readonly onProblem?: (error: unknown) => void;
   /** The file size at which the next file is started. Default 4 MiB. */
-  readonly segmentBytes?: number | undefined;
+  readonly segmentBytes?: number;
   /** How many files to keep. Default 4. */
-  readonly segments?: number | undefined;
+  readonly segments?: number;
 }
 
 const DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024;

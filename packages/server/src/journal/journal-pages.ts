@@ -11,9 +11,9 @@ export interface ReadPageOptions {
   readonly folder: string;
   readonly limit: number;
   /** Only entries before this one: `next` of an earlier page. */
-  readonly before?: string | undefined;
-  readonly isWanted?: ((call: CallRecord) => boolean) | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly before?: string;
+  readonly isWanted?: (call: CallRecord) => boolean;
+  readonly signal?: AbortSignal;
 }
 
 export interface JournalPage {

@@ -21,25 +21,25 @@ export interface CallRecord {
   /** The client's name, as it reports it. */
   readonly client: string;
   /** Whose client it is, as in `Caller.principal`. Absent for `local`. */
-  readonly principal?: string | undefined;
+  readonly principal?: string;
   /** The workspace of the process that ran the call, as in `workspaceKey`. Absent in lines of earlier versions. */
-  readonly workspace?: string | undefined;
+  readonly workspace?: string;
   /** The gateway that ran the call, if it has a name and others share its store. */
-  readonly gateway?: string | undefined;
+  readonly gateway?: string;
   /** `search`, or `<server>.<tool>`; `unknown` if there is no such operation. */
   readonly operation: string;
   /** The name that a local client used for an unknown operation, if it looks like one. */
-  readonly asked?: string | undefined;
+  readonly asked?: string;
   readonly durationMs: number;
   /** The size of the result. */
   readonly sizeBytes: number;
   readonly outcome: "ok" | "error" | "cancelled";
   /** The error code. */
-  readonly code?: string | undefined;
+  readonly code?: string;
   /** Shared by the steps of one request to `query`, `execute` or `session`. Absent for every other call. */
-  readonly request?: string | undefined;
+  readonly request?: string;
   /** Identifies what a `CallRecorder` kept of the call. Absent if it was not recorded. */
-  readonly recording?: string | undefined;
+  readonly recording?: string;
 }
 
 /** Records calls. Never throws and never makes the caller wait. */
@@ -68,18 +68,18 @@ export interface TokenAccount {
 /** How a call ended: with a value, a thrown error, or an error code. */
 interface CallEnd {
   /** The name that the client used. */
-  readonly asked?: string | undefined;
+  readonly asked?: string;
   readonly value?: unknown;
   readonly error?: unknown;
-  readonly code?: string | undefined;
-  readonly request?: string | undefined;
-  readonly recording?: string | undefined;
+  readonly code?: string;
+  readonly request?: string;
+  readonly recording?: string;
 }
 
 interface CallLogOptions {
-  readonly journal?: Journal | undefined;
-  readonly logger?: Logger | undefined;
-  readonly clock?: Clock | undefined;
+  readonly journal?: Journal;
+  readonly logger?: Logger;
+  readonly clock?: Clock;
 }
 
 const UNKNOWN_OPERATION = "unknown";

@@ -26,11 +26,11 @@ export interface JournalLines {
 interface LineJournalOptions {
   readonly lines: () => Promise<JournalLines>;
   /** The workspace that the calls belong to, as in `workspaceKey`. */
-  readonly workspace?: string | undefined;
+  readonly workspace?: string;
   /** The name of the gateway that writes. */
-  readonly gateway?: string | undefined;
+  readonly gateway?: string;
   /** Called once when lines are dropped, and again only if a write has succeeded in between. */
-  readonly onProblem?: ((error: unknown) => void) | undefined;
+  readonly onProblem?: (error: unknown) => void;
 }
 
 /** The same limit as for a journal on disk. */

@@ -9,8 +9,8 @@ export interface ReadJournalOptions {
   readonly folder: string;
   /** The maximum number of calls; the last matching ones are returned. */
   readonly limit: number;
-  readonly isWanted?: ((call: CallRecord) => boolean) | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly isWanted?: (call: CallRecord) => boolean;
+  readonly signal?: AbortSignal;
 }
 
 /** A line of the journal. */

@@ -11,11 +11,11 @@ export interface SentList {
   /** Why, in words. */
   readonly reason: string;
   /** What a list of all upstream tools would have cost, if that is known. */
-  readonly direct?: number | undefined;
+  readonly direct?: number;
   /** Our own tools alone, as JSON: the composite surface. */
   readonly composite: string;
   /** Whether the client searches the list itself, so that its model does not read it. */
-  readonly isSearched?: boolean | undefined;
+  readonly isSearched?: boolean;
 }
 
 /** Sums for one client and surface. */

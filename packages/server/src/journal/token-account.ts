@@ -26,11 +26,11 @@ interface FileTokenAccountOptions {
   /** The folder of the journal. */
   readonly folder: string;
   /** All known upstream tools: what a client would list without Trunkline. */
-  readonly directTools?: (() => Promise<readonly ListedTool[]>) | undefined;
+  readonly directTools?: () => Promise<readonly ListedTool[]>;
   /** Called once when the sums cannot be saved. */
-  readonly onProblem?: ((error: unknown) => void) | undefined;
+  readonly onProblem?: (error: unknown) => void;
   /** How long closing waits for pending counts; the rest is estimated. Default 2 s. */
-  readonly lastCountMs?: number | undefined;
+  readonly lastCountMs?: number;
 }
 
 /** The data for `status {tokens: true}` and `trunkline stats`. */
@@ -75,7 +75,7 @@ const DEFAULT_LAST_COUNT_MS = 2_000;
 interface Counted {
   readonly use: TokenUse | "composite";
   readonly text: string;
-  readonly list?: SentList | undefined;
+  readonly list?: SentList;
 }
 
 /** A token account in a folder. Several processes can update it concurrently. */
@@ -249,8 +249,8 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
 /** Returns the report of the account in a folder, except for what direct tools would have cost. */
 export async function tokenReport(options: {
   readonly folder: string;
-  readonly directTools?: (() => Promise<readonly ListedTool[]>) | undefined;
-  readonly counter?: TokenCounter | undefined;
+  readonly directTools?: () => Promise<readonly ListedTool[]>;
+  readonly counter?: TokenCounter;
 }): Promise<TokenReport> {
   const { folder, directTools } = options;
   const days = await readTotals(folder);

@@ -23,7 +23,7 @@ export interface ToolUsageOptions {
   /** The folder of the journal. */
   readonly folder: string;
   /** Counts the calls of this workspace and those that name none; undefined counts all. As in `workspaceKey`. */
-  readonly workspace?: string | undefined;
+  readonly workspace?: string;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -30,11 +30,11 @@ export interface FolderOptions {
   /** The folder that relative paths are resolved against. */
   readonly workspace: string;
   /** Folders that every client may read and write. Default: the workspace. */
-  readonly allowedFolders?: readonly string[] | undefined;
+  readonly allowedFolders?: readonly string[];
   /** The user's home folder. It is never a root, nor is a folder that contains it. */
-  readonly userHome?: string | undefined;
+  readonly userHome?: string;
   /** The user's settings. They can be loaded late, and can change. */
-  readonly pathSettings?: (() => Promise<PathSettings>) | undefined;
+  readonly pathSettings?: () => Promise<PathSettings>;
 }
 
 /** Keeps the allowed folders of each client. All paths in it are real paths. */

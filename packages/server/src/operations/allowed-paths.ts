@@ -35,13 +35,13 @@ import { askDecision, canAsk, type Decision } from "./ask-user.js";
 
 export interface PlacesOptions extends FolderOptions {
   /** The program's own folders, such as the user's configuration and the store: clients never read or write there. */
-  readonly ownFolders?: readonly string[] | undefined;
+  readonly ownFolders?: readonly string[];
   /** Additional files and folders that clients may not write, such as a configuration file given explicitly. */
-  readonly unwritable?: readonly string[] | undefined;
+  readonly unwritable?: readonly string[];
   /** Saves paths that the user has allowed for good. Without it, that answer is not offered. */
-  readonly rememberPaths?: ((use: FileUse, paths: readonly string[]) => Promise<void>) | undefined;
+  readonly rememberPaths?: (use: FileUse, paths: readonly string[]) => Promise<void>;
   /** Added to the hint of a refusal, such as why there is no workspace. */
-  readonly folderNote?: string | undefined;
+  readonly folderNote?: string;
 }
 
 /** A path in the parameters of an operation. */
@@ -63,7 +63,7 @@ interface ResolvedPaths {
   /** The absolute path of each named path, in order. */
   readonly paths: readonly string[];
   /** For the person at the terminal only present if a file is created. */
-  readonly limits?: FileLimits | undefined;
+  readonly limits?: FileLimits;
 }
 
 /** Why the user has to be asked about a path. */

@@ -13,7 +13,7 @@ interface UserQuestion {
   /** The operation that needs the answer. */
   readonly operation: string;
   /** The upstream server whose tool it is; absent for our own operations. */
-  readonly server?: string | undefined;
+  readonly server?: string;
   readonly message: string;
   /** The only field of the form. */
   readonly field: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> };
@@ -27,7 +27,7 @@ export function canAsk({ channel }: Exchange): boolean {
 /** Who asks for an approval, and what the question must not show. */
 interface Approving extends Pick<OperationContext, "exchange" | "signal"> {
   /** Default: nothing is secret. */
-  readonly redact?: Redact | undefined;
+  readonly redact?: Redact;
 }
 
 /** Throws unless the user approves this run of an operation. */

@@ -10,9 +10,9 @@ interface Definition<P extends ParameterSet> {
   readonly summary: string;
   readonly params: P;
   /** Adjusts parameters before they are checked, after their names have been normalized. */
-  readonly prepare?: ((params: Params) => Params) | undefined;
+  readonly prepare?: (params: Params) => Params;
   readonly example: Params;
-  readonly undoable?: boolean | undefined;
+  readonly undoable?: boolean;
   run(params: ParamsOf<P>, context: OperationContext): Promise<unknown>;
 }
 

@@ -24,19 +24,19 @@ import { upstreamOperation } from "./upstream-operation.js";
 export interface RegistryOptions extends AccessOptions {
   readonly backends: Backends;
   /** The servers of the backends' hub, if the service already has them. Closed by the code that created them. */
-  readonly upstreams?: Upstreams | undefined;
+  readonly upstreams?: Upstreams;
   /** Where the last listings of upstream servers and the vectors of `find` are cached between runs. */
-  readonly cacheFolder?: string | undefined;
-  readonly logger?: Logger | undefined;
+  readonly cacheFolder?: string;
+  readonly logger?: Logger;
   /** Which tools are used, for the order of `find`. */
-  readonly usage?: Pick<ToolUsage, "load" | "weightOf"> | undefined;
+  readonly usage?: Pick<ToolUsage, "load" | "weightOf">;
   /**
    * How long `find` may wait for tools to be indexed by meaning. Default 0: they are indexed in the background, and
    * until then it answers by words. A process that answers one question has no background.
    */
-  readonly findWaitMs?: number | undefined;
+  readonly findWaitMs?: number;
   /** What `status {tokens}` adds. */
-  readonly tokens?: TokenReport | undefined;
+  readonly tokens?: TokenReport;
 }
 
 /** The registry of a server. Closed by the code that creates it, before the backends. */

@@ -18,7 +18,7 @@ interface ReaderSource {
   readonly params: ParameterSet;
   /** The schema of all parameters. */
   readonly schema: Schema;
-  readonly prepare?: ((params: Params) => Params) | undefined;
+  readonly prepare?: (params: Params) => Params;
 }
 
 interface ParamsReader {

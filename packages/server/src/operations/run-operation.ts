@@ -15,19 +15,17 @@ import type { Redact } from "./shown-arguments.js";
 export type Policies = readonly PolicyRules[] | (() => readonly PolicyRules[] | Promise<readonly PolicyRules[]>);
 
 export interface RunnerOptions {
-  readonly policies?: Policies | undefined;
+  readonly policies?: Policies;
   /** The names of all servers: two of them can make the name of an operation ambiguous. */
-  readonly serverNames?: (() => readonly string[]) | undefined;
+  readonly serverNames?: () => readonly string[];
   /** The hint for a call denied by these rules; undefined uses the default. */
-  readonly denialHint?: (() => Promise<string | undefined>) | undefined;
+  readonly denialHint?: () => Promise<string | undefined>;
   /** Replaces known secrets in the values that a question shows. */
-  readonly redact?: Redact | undefined;
-  readonly log?: CallLog | undefined;
-  readonly recorder?: CallRecorder | undefined;
+  readonly redact?: Redact;
+  readonly log?: CallLog;
+  readonly recorder?: CallRecorder;
   /** Called with every outcome. */
-  readonly onOutcome?:
-    | ((operation: Operation, outcome: OperationOutcome, context: OperationContext) => void)
-    | undefined;
+  readonly onOutcome?: (operation: Operation, outcome: OperationOutcome, context: OperationContext) => void;
 }
 
 export type RunWith = (params: Params) => Promise<OperationOutcome>;
@@ -38,9 +36,9 @@ export interface StepRun {
   readonly params: Params | (() => Promise<Params>);
   readonly context: OperationContext;
   /** The request that the step belongs to, as in `CallRecord.request`. */
-  readonly request?: string | undefined;
+  readonly request?: string;
   /** Wraps the operation, for example to undo it later. It need not call `run`. */
-  readonly around?: ((params: Params, run: RunWith) => Promise<OperationOutcome>) | undefined;
+  readonly around?: (params: Params, run: RunWith) => Promise<OperationOutcome>;
 }
 
 /**

@@ -7,7 +7,7 @@ import { Places, type PlacesOptions } from "./allowed-paths.js";
 
 /** What operations may access for clients. */
 export interface AccessOptions extends PlacesOptions {
-  readonly allowPrivateAddresses?: boolean | (() => Promise<boolean>) | undefined;
+  readonly allowPrivateAddresses?: boolean | (() => Promise<boolean>);
 }
 
 interface StoreCallsOptions extends AccessOptions {
@@ -18,9 +18,9 @@ interface StoreCallsOptions extends AccessOptions {
 interface CallDetails {
   readonly context: OperationContext;
   /** The client to act for. Default: the caller. */
-  readonly client?: string | undefined;
+  readonly client?: string;
   /** What the call may do with files. Default: nothing but what its parameters name, which are not paths. */
-  readonly limits?: FileLimits | undefined;
+  readonly limits?: FileLimits;
 }
 
 /** A session as given in parameters. */

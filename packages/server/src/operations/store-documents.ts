@@ -10,25 +10,25 @@ const LISTED_AT_ONCE = 5000;
 
 /** A document as in answers, with a hash, a path or both. */
 export interface DocumentRef {
-  readonly hash?: string | undefined;
-  readonly path?: string | undefined;
-  readonly collection?: string | undefined;
+  readonly hash?: string;
+  readonly path?: string;
+  readonly collection?: string;
 }
 
 /** A document with both fields known. */
 interface NamedContent {
   readonly path: string;
   readonly hash: string;
-  readonly collection?: string | undefined;
+  readonly collection?: string;
 }
 
 /** Runs `grep` on `documents` and the contents of `hash`. */
 export async function grepDocuments(
   calls: StoreCalls,
   params: Params & {
-    readonly hash?: string | readonly string[] | undefined;
-    readonly documents?: readonly DocumentRef[] | undefined;
-    readonly paths?: readonly string[] | undefined;
+    readonly hash?: string | readonly string[];
+    readonly documents?: readonly DocumentRef[];
+    readonly paths?: readonly string[];
   },
   context: OperationContext,
 ): Promise<unknown> {
@@ -59,8 +59,8 @@ export async function grepDocuments(
 /** Runs `get` for several documents. Reports the error of each one that fails; rejects only if all of them fail. */
 export async function getDocuments(
   calls: StoreCalls,
-  params: Params & { readonly documents?: readonly DocumentRef[] | undefined },
-  { context, limits }: { readonly context: OperationContext; readonly limits?: FileLimits | undefined },
+  params: Params & { readonly documents?: readonly DocumentRef[] },
+  { context, limits }: { readonly context: OperationContext; readonly limits?: FileLimits },
 ): Promise<Readonly<Record<string, unknown>>> {
   const { documents = [], hash, path, ...rest } = params;
   if (hash !== undefined || path !== undefined) {

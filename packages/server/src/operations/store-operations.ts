@@ -23,7 +23,7 @@ interface StoreOperationsOptions {
   readonly calls: StoreCalls;
   /** The store's table of operations. */
   readonly operations: readonly StoreOperation[];
-  readonly tokens?: TokenReport | undefined;
+  readonly tokens?: TokenReport;
 }
 
 /** One call with its paths checked and its session resolved. */

@@ -16,12 +16,12 @@ interface FinderOptions {
   /** Connects one server. Throws the reason if it is unavailable. */
   readonly connect: (server: string, signal: AbortSignal | undefined) => Promise<void>;
   /** Absent if nothing can be installed that searches by meaning. */
-  readonly embedder?: (() => Promise<Embedder | undefined>) | undefined;
+  readonly embedder?: () => Promise<Embedder | undefined>;
   /** What was used before comes first among equals. */
-  readonly usage?: Pick<ToolUsage, "load" | "weightOf"> | undefined;
+  readonly usage?: Pick<ToolUsage, "load" | "weightOf">;
   readonly cacheFolder: string | undefined;
   /** How long a question may wait for the index. Default 0. */
-  readonly waitMs?: number | undefined;
+  readonly waitMs?: number;
   readonly logger: Logger;
 }
 
@@ -34,7 +34,7 @@ export interface Line {
 
 interface Findable extends Candidate {
   readonly line: Line;
-  readonly outputSchema?: SourcedTool["outputSchema"] | undefined;
+  readonly outputSchema?: SourcedTool["outputSchema"];
 }
 
 interface Finding {
@@ -43,7 +43,7 @@ interface Finding {
   readonly ranked: readonly Findable[];
   /** How many of them are worth showing unless more are asked for. */
   readonly clear: number;
-  readonly notice?: string | undefined;
+  readonly notice?: string;
   readonly notConnected: readonly string[];
 }
 

@@ -17,10 +17,10 @@ export interface AnswerError {
 
 /** Where an error occurred. */
 export interface ErrorPlace {
-  readonly op?: string | undefined;
-  readonly stepIndex?: number | undefined;
+  readonly op?: string;
+  readonly stepIndex?: number;
   /** The step as written in the call: `steps[1]`. */
-  readonly step?: string | undefined;
+  readonly step?: string;
 }
 
 const LONGEST_MESSAGE = 4_000;

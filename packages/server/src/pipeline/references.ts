@@ -29,9 +29,9 @@ interface FoundRoot {
   /** What is left of the path. */
   readonly rest: readonly Segment[];
   /** Why the step has no result: there is none, or it failed and has only its error. */
-  readonly absence?: string | undefined;
+  readonly absence?: string;
   /** Whether the step was only described, by a dry run. */
-  readonly isPending?: boolean | undefined;
+  readonly isPending?: boolean;
 }
 
 /** Provides the values of references. */
@@ -200,7 +200,7 @@ interface Resolving {
   readonly warnings: Set<string>;
   /** Set if the references have to resolve. */
   readonly rules: ReferenceRules | undefined;
-  readonly parameter?: string | undefined;
+  readonly parameter?: string;
 }
 
 async function resolveIn(value: unknown, resolving: Resolving): Promise<unknown> {

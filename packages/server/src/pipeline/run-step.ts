@@ -39,9 +39,9 @@ interface StepEnvironment {
   /** Throws if the tool does not accept this operation. */
   readonly admit: (operation: Operation) => void;
   /** Wraps each operation. `isPending` says whether its parameters depend on a step that was only described. */
-  readonly around?:
-    | ((step: Omit<StepRun, "params" | "around"> & { readonly isPending: () => boolean }) => StepRun["around"])
-    | undefined;
+  readonly around?: (
+    step: Omit<StepRun, "params" | "around"> & { readonly isPending: () => boolean },
+  ) => StepRun["around"];
 }
 
 export interface StepOutcome {

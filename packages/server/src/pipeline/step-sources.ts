@@ -7,7 +7,7 @@ import { referencesIn } from "./references.js";
 interface WrittenStep {
   readonly op: string;
   readonly params: unknown;
-  readonly as?: string | undefined;
+  readonly as?: string;
 }
 
 /** Describes the values that a step of a batch takes from earlier steps, one line each. */

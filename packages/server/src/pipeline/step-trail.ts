@@ -20,13 +20,13 @@ export interface StepRecord {
   readonly value: unknown;
   readonly blocks: readonly (ContentBlock | LargeValue)[];
   /** Stores the value and returns its id; absent for our own operations. */
-  readonly store?: (() => Promise<string>) | undefined;
+  readonly store?: () => Promise<string>;
   /** The other fields of its entry in the answer of `execute`. */
-  readonly entry?: Readonly<Record<string, unknown>> | undefined;
+  readonly entry?: Readonly<Record<string, unknown>>;
   /** The code with which it failed. */
-  readonly failure?: string | undefined;
+  readonly failure?: string;
   /** Whether a dry run only described it: its result is not known. */
-  readonly isPending?: boolean | undefined;
+  readonly isPending?: boolean;
   /** Whether a later step has read it. */
   isUsed: boolean;
 }
@@ -45,7 +45,7 @@ export class StepScope implements ReferenceScope {
     steps: readonly StepRecord[];
     names: ReadonlyMap<string, StepRecord>;
     readContent: ReadContent;
-    item?: { readonly value: unknown } | undefined;
+    item?: { readonly value: unknown };
   }) {
     this.#steps = options.steps;
     this.#names = options.names;

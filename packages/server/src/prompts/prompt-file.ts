@@ -16,7 +16,7 @@ export function promptNameOf(fileName: string): string | undefined {
 /** The prompt in a file, and any problem with its front matter. */
 interface ReadPrompt {
   readonly prompt: OwnPrompt;
-  readonly problem?: string | undefined;
+  readonly problem?: string;
 }
 
 /** Reads a prompt. Invalid front matter is ignored, as if there were none. */

@@ -44,9 +44,9 @@ export class PromptFolders implements Disposable {
     options: {
       logger: Logger;
       onChanged: () => void;
-      project?: ProjectPromptFolder | undefined;
+      project?: ProjectPromptFolder;
       /** Names that the project cannot use. */
-      taken?: readonly string[] | undefined;
+      taken?: readonly string[];
     },
   ) {
     this.#folders = [...new Set(folders.map((folder) => resolve(folder)))];

@@ -3,12 +3,12 @@
 /** An argument of a prompt. Values are always text. */
 export interface PromptParameter {
   readonly name: string;
-  readonly description?: string | undefined;
-  readonly required?: boolean | undefined;
+  readonly description?: string;
+  readonly required?: boolean;
   /** Used if no value is given. */
-  readonly fallback?: string | undefined;
+  readonly fallback?: string;
   /** The kind of values the parameter takes, if the store can complete them. */
-  readonly values?: "document" | "collection" | "snapshot" | undefined;
+  readonly values?: "document" | "collection" | "snapshot";
 }
 
 export type PromptArguments = Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export type PromptArguments = Readonly<Record<string, string>>;
 /** One of our own prompts: built in, or from a file. */
 export interface OwnPrompt {
   readonly name: string;
-  readonly title?: string | undefined;
+  readonly title?: string;
   readonly description: string;
   readonly parameters: readonly PromptParameter[];
   readonly role: "user" | "assistant";
@@ -28,14 +28,14 @@ export interface OwnPrompt {
 export function promptDefinition({ name, title, description, parameters }: OwnPrompt): Record<string, unknown> {
   return {
     name,
-    ...(title === undefined ? {} : { title }),
+    title,
     description,
     ...(parameters.length === 0
       ? {}
       : {
           arguments: parameters.map(({ name: parameter, description: about, required = false }) => ({
             name: parameter,
-            ...(about === undefined ? {} : { description: about }),
+            description: about,
             required,
           })),
         }),

@@ -14,7 +14,7 @@ type Raw = Readonly<Record<string, unknown>>;
 interface PromptsOptions {
   readonly upstreams: Upstreams;
   readonly folders: readonly string[];
-  readonly project?: ProjectPromptFolder | undefined;
+  readonly project?: ProjectPromptFolder;
   /** Whether to list built-in prompts, which mention tools that not every surface has. */
   readonly builtin: boolean;
   /** `plain`: prompts of upstream servers keep their own names. */

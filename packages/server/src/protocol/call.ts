@@ -46,10 +46,10 @@ export interface CallView {
 interface CallOptions {
   readonly caller: Caller;
   readonly meta: RpcParams;
-  readonly party?: object | undefined;
+  readonly party?: object;
   readonly view: CallView;
   /** Whether the response to the request can be a question at all. Default true. */
-  readonly canAsk?: boolean | undefined;
+  readonly canAsk?: boolean;
 }
 
 interface Pending extends OpenQuestion {

@@ -13,9 +13,9 @@ interface ProtocolOptions {
   readonly service: McpService;
   readonly logger: Logger;
   readonly endpoint: Caller["endpoint"];
-  readonly limits?: Partial<ProtocolLimits> | undefined;
+  readonly limits?: Partial<ProtocolLimits>;
   /** This gateway, if it shares its store with others. */
-  readonly gateway?: Gateway | undefined;
+  readonly gateway?: Gateway;
 }
 
 export class Protocol {

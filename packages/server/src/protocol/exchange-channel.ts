@@ -22,9 +22,9 @@ const VISIT_COMPLETE = "notifications/elicitation/complete";
 interface ChannelPorts {
   readonly name: string;
   /** The party that the channel represents, if the client has several channels. */
-  readonly party?: object | undefined;
+  readonly party?: object;
   /** Whose client it is; see `Caller`. */
-  readonly principal?: string | undefined;
+  readonly principal?: string;
   readonly capabilities: RpcParams;
   /** The client's revision. */
   readonly revision: string;
@@ -140,8 +140,8 @@ export function progressMessage(token: RpcId, { progress, total, message }: Tool
   return notificationMessage("notifications/progress", {
     progressToken: token,
     progress,
-    ...(total === undefined ? {} : { total }),
-    ...(message === undefined ? {} : { message }),
+    total,
+    message,
   });
 }
 

@@ -300,7 +300,7 @@ export class LegacyConnection {
       protocolVersion: revision,
       capabilities: this.#capabilities,
       serverInfo: info,
-      ...(instructions === undefined ? {} : { instructions }),
+      instructions,
     };
   }
 

@@ -34,7 +34,7 @@ export function envelopeError(params: RpcParams): RpcError | undefined {
 export function unsupportedVersion(requested: string | undefined): RpcError {
   const what = requested === undefined ? "none given" : requested;
   return new RpcError(RPC_CODES.unsupportedVersion, `Unsupported protocol version: ${what}`, {
-    data: { supported: [...MODERN_REVISIONS], ...(requested === undefined ? {} : { requested }) },
+    data: { supported: [...MODERN_REVISIONS], requested },
   });
 }
 

@@ -63,7 +63,7 @@ interface ModernOptions {
   readonly logger: Logger;
   readonly limits: ProtocolLimits;
   /** This gateway, if it shares its store with others. */
-  readonly gateway?: Gateway | undefined;
+  readonly gateway?: Gateway;
 }
 
 /** The modern era on top of one service, for all endpoints and clients. */
@@ -183,7 +183,7 @@ export class ModernProtocol {
     return this.complete("server/discover", {
       supportedVersions: [...MODERN_REVISIONS],
       capabilities: modernCapabilities(this.#service),
-      ...(instructions === undefined ? {} : { instructions }),
+      instructions,
     });
   }
 

@@ -18,7 +18,7 @@ export interface ClientFacts {
   readonly endpoint: Caller["endpoint"];
   readonly lasting: boolean;
   /** Identifies the connection, if there is one. */
-  readonly party?: object | undefined;
+  readonly party?: object;
 }
 
 /** One request in progress. A small object instead of an AbortSignal, because most requests are never cancelled. */

@@ -9,7 +9,7 @@ export function toRpcError(error: unknown): RpcError {
     const { code, message, hint } = error;
     return new RpcError(RPC_CODES.internalError, message, {
       cause: error,
-      data: { code, ...(hint === undefined ? {} : { hint }) },
+      data: { code, hint },
     });
   }
   return new RpcError(RPC_CODES.internalError, "Internal error.", { cause: error });

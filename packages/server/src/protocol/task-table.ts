@@ -25,7 +25,7 @@ interface TaskOwner {
   readonly era: Era;
   readonly principal: string;
   /** The id of a lasting caller. */
-  readonly callerId?: string | undefined;
+  readonly callerId?: string;
 }
 
 export class Task {
@@ -41,11 +41,7 @@ export class Task {
   #cancelled = false;
   #listeners = new Set<() => void>();
 
-  constructor(
-    call: Call,
-    owner: TaskOwner,
-    facts: { ttlMs: number; pollIntervalMs: number; gateway?: string | undefined },
-  ) {
+  constructor(call: Call, owner: TaskOwner, facts: { ttlMs: number; pollIntervalMs: number; gateway?: string }) {
     this.id = ownedId(facts.gateway, randomUUID());
     this.call = call;
     this.owner = owner;
@@ -93,7 +89,7 @@ export class Task {
     const common = {
       taskId: this.id,
       status: this.status,
-      ...(this.#statusMessage === undefined ? {} : { statusMessage: this.#statusMessage }),
+      statusMessage: this.#statusMessage,
       createdAt: this.createdAt,
       lastUpdatedAt: this.#updatedAt,
     };
@@ -152,7 +148,7 @@ export class TaskTable {
   }
 
   /** Turns a running call into a task. Returns undefined if the table is full. */
-  create(call: Call, owner: TaskOwner, wish: { ttlMs?: number | undefined } = {}): Task | undefined {
+  create(call: Call, owner: TaskOwner, wish: { ttlMs?: number } = {}): Task | undefined {
     if (!this.#hasRoom(owner.principal)) return undefined;
     const ttlMs = Math.max(1, Math.min(wish.ttlMs ?? this.#limits.ttlMs, this.#limits.maxTtlMs));
     const task = new Task(call, owner, { ttlMs, pollIntervalMs: this.#limits.pollIntervalMs, gateway: this.#gateway });

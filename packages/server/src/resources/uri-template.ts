@@ -4,7 +4,7 @@
 interface Part {
   readonly literal: string;
   /** What may follow the literal; undefined at the end of the template. */
-  readonly blank?: { readonly slashes: boolean; readonly optional: boolean } | undefined;
+  readonly blank?: { readonly slashes: boolean; readonly optional: boolean };
 }
 
 /** A parsed template. */

@@ -30,13 +30,13 @@ interface AutoSurfaceOptions {
   readonly servers: () => Promise<readonly KnownServer[]>;
   /** Learns what other processes have seen of the servers. Returns whether that is new. */
   readonly refresh: () => Promise<boolean>;
-  readonly settings?: (() => SurfaceSettings | Promise<SurfaceSettings>) | undefined;
+  readonly settings?: () => SurfaceSettings | Promise<SurfaceSettings>;
   /** Whether the policy denies an operation: such tools are not listed. */
   readonly isDenied: (operations: readonly string[]) => Promise<readonly boolean[]>;
   /** The names of all servers, connected or not. */
   readonly serverNames: () => readonly string[];
   /** What each principal uses, for favourites. */
-  readonly usage?: ToolUsage | undefined;
+  readonly usage?: ToolUsage;
   readonly logger: Logger;
 }
 
@@ -79,7 +79,7 @@ export interface SurfacePreview {
   readonly surface: string;
   readonly reason: string;
   /** What the definitions of all tools cost; `full`, as the servers send them, only if all are measured. */
-  readonly tokens?: { readonly short: number; readonly full?: number | undefined };
+  readonly tokens?: { readonly short: number; readonly full?: number };
   /** The tools whose signatures are in our own descriptions, as `<server>.<tool>`. */
   readonly signed: readonly string[];
   /** As `<server>.<tool>`, why each is one, and how it was used. */

@@ -38,7 +38,7 @@ interface DirectSurfaceOptions {
   readonly upstreams: Upstreams;
   readonly names: ToolNaming;
   /** Whether a server that is not connected has the tools of its last connection. A call connects it. Default false. */
-  readonly remembers?: boolean | undefined;
+  readonly remembers?: boolean;
   /** The names of our own tools. */
   readonly reserved: ReadonlySet<string>;
   readonly run: RunStep;
@@ -49,9 +49,9 @@ interface DirectSurfaceOptions {
    * Opens the store as a principal sees it. If given, long results are stored and shortened; otherwise all are passed on
    * unchanged.
    */
-  readonly spill?: ((principal: string) => Promise<ContentStore>) | undefined;
+  readonly spill?: (principal: string) => Promise<ContentStore>;
   /** Called with each result and its server. */
-  readonly onResult?: ((server: string, result: ToolResult, exchange: Exchange) => void) | undefined;
+  readonly onResult?: (server: string, result: ToolResult, exchange: Exchange) => void;
 }
 
 /** How often one call may find that its tool has to be woken up or accepted first. */

@@ -6,9 +6,9 @@ import type { ToolUse } from "../journal/tool-usage.js";
 /** Tools that the configuration names, as globs over `server.tool`. */
 export interface ConfiguredFavourites {
   /** In the user's own files. */
-  readonly own?: readonly string[] | undefined;
+  readonly own?: readonly string[];
   /** In the project's files. */
-  readonly project?: readonly string[] | undefined;
+  readonly project?: readonly string[];
 }
 
 /** A tool that can be chosen. */
@@ -29,7 +29,7 @@ interface Favourite<T> {
 
 export interface FavouriteOptions<T> {
   readonly uses: ReadonlyMap<string, ToolUse>;
-  readonly configured?: ConfiguredFavourites | undefined;
+  readonly configured?: ConfiguredFavourites;
   /** The tools that can be listed: those that are held or denied are not among them. */
   readonly tools: readonly T[];
   /** The names of all servers, connected or not: two of them can make a name ambiguous. */

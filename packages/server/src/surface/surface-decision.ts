@@ -29,11 +29,11 @@ const SEARCH_CAPABILITY = "trunkline/toolSearch";
 /** The settings of `--surface auto`. */
 export interface SurfaceSettings {
   /** The tools are listed themselves if all of them together cost at most this. Default 1,200. */
-  readonly directTokens?: number | undefined;
-  readonly clients?: ClientChoices | undefined;
+  readonly directTokens?: number;
+  readonly clients?: ClientChoices;
   /** What favourites and signatures may cost together. Default 800. */
-  readonly favouriteTokens?: number | undefined;
-  readonly favourites?: ConfiguredFavourites | undefined;
+  readonly favouriteTokens?: number;
+  readonly favourites?: ConfiguredFavourites;
 }
 
 const DEFAULT_DIRECT_TOKENS = 1_200;
@@ -64,7 +64,7 @@ export interface SurfaceDecision {
   /** The favourites, as `<server>.<tool>`, and why each is one. */
   readonly favourites: ReadonlyMap<string, FavouriteReason>;
   /** What all upstream tools would have cost as their servers list them; undefined if that is not known yet. */
-  readonly fullTokens?: number | undefined;
+  readonly fullTokens?: number;
   /** The tools whose signatures are in our own descriptions, as `<server>.<tool>`. */
   readonly signed: ReadonlySet<string>;
   /** If servers add or change tools, the short forms may cost at most this. */

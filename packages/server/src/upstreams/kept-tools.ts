@@ -22,7 +22,7 @@ export interface ToolsMeasure {
   /** The tokens of each tool's lean definition, in the order of the tools. */
   readonly lean: readonly number[];
   /** The tokens of all definitions as the server lists them. Absent in measures of earlier runs. */
-  readonly full?: number | undefined;
+  readonly full?: number;
   /** The tokens of the server's name. */
   readonly name: number;
   /** Words for what the tools are about, the best first, and the tokens of each. */
@@ -58,9 +58,9 @@ export class KeptTools {
   #closed = false;
 
   constructor(options: {
-    readonly folder?: string | undefined;
+    readonly folder?: string;
     readonly logger: Logger;
-    readonly measure?: MeasureTools | undefined;
+    readonly measure?: MeasureTools;
   }) {
     this.#folder = options.folder;
     this.#logger = options.logger;

@@ -34,11 +34,11 @@ interface UpstreamsListener {
 
 interface UpstreamsOptions {
   readonly logger: Logger;
-  readonly listener?: UpstreamsListener | undefined;
+  readonly listener?: UpstreamsListener;
   /** Where server tools are cached between runs, for {@link Upstreams.servers}. */
-  readonly folder?: string | undefined;
+  readonly folder?: string;
   /** Measures the tools of a server when they change. */
-  readonly measure?: MeasureTools | undefined;
+  readonly measure?: MeasureTools;
 }
 
 /** The hub, opened once and shared by the whole service, with limits on how long callers wait for it. */

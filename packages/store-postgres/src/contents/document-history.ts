@@ -279,7 +279,7 @@ async function countDocuments(
 export async function hideDocuments(
   sql: Sql,
   documents: readonly DocumentRow[],
-  { state, session }: { state: "removed" | "trash"; session?: string | undefined },
+  { state, session }: { state: "removed" | "trash"; session?: string },
 ): Promise<void> {
   if (documents.length === 0) return;
   const first = await takeSeqs(sql, documents.length);

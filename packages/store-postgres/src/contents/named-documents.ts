@@ -22,10 +22,10 @@ export interface DocumentRow {
 }
 
 interface FindOptions {
-  readonly collection?: string | undefined;
+  readonly collection?: string;
   readonly states?: readonly DocumentState[];
   /** The name resolved to an absolute path. Tried before matching path ends. */
-  readonly absolute?: string | undefined;
+  readonly absolute?: string;
 }
 
 /** Finds every document that the name matches: the exact path, otherwise path ends, otherwise a glob's matches. */

@@ -23,10 +23,10 @@ interface Selection {
 
 /** The shared filters plus those that only some operations have. `session` has been resolved to an id. */
 export interface SelectionParams extends Omit<FilterParams, "session"> {
-  readonly session?: string | undefined;
-  readonly type?: "text" | "binary" | undefined;
-  readonly extension?: string | undefined;
-  readonly pattern?: string | undefined;
+  readonly session?: string;
+  readonly type?: "text" | "binary";
+  readonly extension?: string;
+  readonly pattern?: string;
 }
 
 /** Collects values of a statement: `place(value)` returns its `$n`. */

@@ -13,7 +13,7 @@ interface PasswordPlaces {
 interface FoundPassword {
   readonly password: string | undefined;
   /** A password file that was not read because others can read it, too. */
-  readonly ignoredFile?: string | undefined;
+  readonly ignoredFile?: string;
 }
 
 /**

@@ -56,10 +56,10 @@ function typesOf({ types }: PgLibrary): pg.CustomTypesConfig {
 interface PgDriverOptions {
   readonly url: string;
   /** Used if the address has none. */
-  readonly password?: string | undefined;
+  readonly password?: string;
   readonly logger: Logger;
   /** Most connections. Default 10. */
-  readonly connections?: number | undefined;
+  readonly connections?: number;
 }
 
 /** Opens a pool. It connects with the first query. */

@@ -13,7 +13,7 @@ interface ListenOptions {
   readonly channel: string;
   readonly listener: (payload: string) => void;
   /** Runs on each new connection before it listens. */
-  readonly prepare?: ((connection: DriverConnection) => Promise<void>) | undefined;
+  readonly prepare?: (connection: DriverConnection) => Promise<void>;
   readonly logger: Logger;
   readonly place: string;
 }

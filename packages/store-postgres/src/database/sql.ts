@@ -44,10 +44,7 @@ export class Sql {
   #isOver = false;
 
   /** `begun`: the start of the transaction, which the first statement does not wait for. */
-  constructor(
-    connection: DriverConnection,
-    { begun, signal }: { begun: Promise<unknown>; signal?: AbortSignal | undefined },
-  ) {
+  constructor(connection: DriverConnection, { begun, signal }: { begun: Promise<unknown>; signal?: AbortSignal }) {
     this.#connection = connection;
     this.#begun = begun;
     this.#signal = signal;
@@ -124,13 +121,13 @@ function storableValue(value: unknown): unknown {
 interface TransactionOptions {
   /** For whom the transaction reads. See the views `seen_…` in the schema. */
   readonly viewer?: Viewer;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 interface Transaction extends TransactionOptions {
   readonly mode: string;
   /** A statement without parameters. */
-  readonly first?: string | undefined;
+  readonly first?: string;
 }
 
 /** What a transaction does. `rows` are those of its first statement. */

@@ -27,7 +27,7 @@ import { refreshEntries, type WordCounts } from "../search/entry-writes.js";
 type Count = WordCounts["count"];
 
 interface WithAbsolute {
-  readonly absolute?: string | undefined;
+  readonly absolute?: string;
 }
 
 /** `update`: changes the tags and metadata of all matching documents. */
@@ -77,7 +77,7 @@ async function documentsMeant(sql: Sql, params: UpdateParams & WithAbsolute): Pr
 async function namedOrGlob(
   sql: Sql,
   name: string,
-  options: { collection?: string | undefined; absolute?: string | undefined },
+  options: { collection?: string; absolute?: string },
 ): Promise<DocumentRow[]> {
   const found = await documentsNamed(sql, name, options);
   if (found.length > 1 && !isGlob(name)) throw await severalDocuments(sql, name, found);
@@ -117,7 +117,7 @@ export async function deleteDocuments(
 /** `undelete`: restores documents from the trash. */
 export async function undeleteDocument(
   sql: Sql,
-  params: { name: string; collection?: string | undefined } & WithAbsolute,
+  params: { name: string; collection?: string } & WithAbsolute,
   count: Count,
 ): Promise<UndeleteResult> {
   await lockHistory(sql);
@@ -145,9 +145,9 @@ export async function undeleteDocument(
 export async function takeSnapshot(
   sql: Sql,
   params: {
-    collection?: string | undefined;
-    label?: string | undefined;
-    create?: boolean | undefined;
+    collection?: string;
+    label?: string;
+    create?: boolean;
     /** Of a snapshot that is copied. */
     id?: string;
     created?: number;

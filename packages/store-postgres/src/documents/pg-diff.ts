@@ -15,7 +15,7 @@ interface Side {
 }
 
 /** Without `to`, compares with the current collection. */
-export async function diff(sql: Sql, params: DiffParams & { absolute?: string | undefined }): Promise<DiffResult> {
+export async function diff(sql: Sql, params: DiffParams & { absolute?: string }): Promise<DiffResult> {
   const given = params.collection === undefined ? undefined : await requireCollection(sql, params.collection);
   const first = await findSnapshot(sql, params.from, given);
   const from: Side = { collection: first.collection, seq: first.seq, name: params.from };

@@ -17,8 +17,8 @@ import { requireCollection } from "../contents/pg-filters.js";
 import type { Sql } from "../database/sql.js";
 
 interface ResolvedGetParams extends GetParams {
-  readonly absolute?: string | undefined;
-  readonly limits?: FileLimits | undefined;
+  readonly absolute?: string;
+  readonly limits?: FileLimits;
 }
 
 /** Finds what a document is related to. */

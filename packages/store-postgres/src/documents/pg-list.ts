@@ -114,7 +114,7 @@ export async function listCollections(sql: Sql): Promise<ListCollectionsResult> 
 /** Lists snapshots, newest first. */
 export async function listSnapshots(
   sql: Sql,
-  params: { collection?: string | undefined; limit?: number | undefined; cursor?: string | undefined },
+  params: { collection?: string; limit?: number; cursor?: string },
 ): Promise<ListSnapshotsResult> {
   const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? DEFAULT_LIMIT;
   const collection = params.collection === undefined ? null : await requireCollection(sql, params.collection);

@@ -18,7 +18,7 @@ const DEFAULT_LIMIT = 100;
 
 export async function startSession(
   sql: Sql,
-  { label, viewer }: { label?: string | undefined; viewer?: Viewer },
+  { label, viewer }: { label?: string; viewer?: Viewer },
 ): Promise<{ sessionId: string }> {
   const id = `${sessionPrefix(viewer)}${randomBytes(8).toString("hex")}`;
   await sql.run("INSERT INTO sessions (id, label, started) VALUES ($1, $2, $3)", id, label ?? null, Date.now());
@@ -26,10 +26,7 @@ export async function startSession(
 }
 
 /** Lists sessions, newest first. `open`: only open ones. */
-export async function listSessions(
-  sql: Sql,
-  params: { limit?: number | undefined; open?: boolean | undefined },
-): Promise<ListSessionsResult> {
+export async function listSessions(sql: Sql, params: { limit?: number; open?: boolean }): Promise<ListSessionsResult> {
   const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? DEFAULT_LIMIT;
   const where = params.open ? "WHERE s.stopped IS NULL" : "";
   const rows = await sql.rows<SessionRow & { documents: number; pinned: number }>(
@@ -87,9 +84,9 @@ export async function stopSession(sql: Sql, { session }: { session: string }): P
 
 interface ResolvedPinParams {
   readonly session: string;
-  readonly hash?: string | undefined;
-  readonly path?: string | undefined;
-  readonly absolute?: string | undefined;
+  readonly hash?: string;
+  readonly path?: string;
+  readonly absolute?: string;
 }
 
 export async function pinContent(sql: Sql, params: ResolvedPinParams): Promise<PinResult> {

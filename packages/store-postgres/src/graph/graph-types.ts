@@ -83,7 +83,7 @@ export async function typesOf(sql: Sql, collection: string | undefined): Promise
 export async function nodesOfType(
   sql: Sql,
   text: string,
-  { collection, limit }: { collection?: string | undefined; limit: number },
+  { collection, limit }: { collection?: string; limit: number },
 ): Promise<Extract<GraphResult, { readonly total: number }>> {
   const type = NODE_TYPES.find((name) => name === text.trim().toLowerCase());
   if (type === undefined) {

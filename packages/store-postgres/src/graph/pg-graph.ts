@@ -23,7 +23,7 @@ import { nodesOfType, typesOf } from "./graph-types.js";
 const MOST_SYMBOLS = 200;
 
 interface ResolvedGraphParams extends GraphParams {
-  readonly absolute?: string | undefined;
+  readonly absolute?: string;
 }
 
 /** The starting node and its collection, because a path can be in several. */

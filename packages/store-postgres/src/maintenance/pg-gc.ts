@@ -19,7 +19,7 @@ const STEPS: readonly Step[] = [expire, emptyTrash, removeContents, removeUpload
 
 export async function gc(
   database: Database,
-  options: { signal?: AbortSignal | undefined; onStep?: (steps: number) => void },
+  options: { signal?: AbortSignal; onStep?: (steps: number) => void },
 ): Promise<GcResult> {
   const { signal, onStep } = options;
   const now = Date.now();

@@ -11,7 +11,7 @@ const WINDOW = 100;
 
 interface Verification {
   readonly database: Database;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
   report(problem: VerifyProblem): void;
 }
 
@@ -25,7 +25,7 @@ const STEPS: readonly (readonly [string, (verification: Verification) => Promise
 /** Reports damage instead of throwing. */
 export async function verify(
   database: Database,
-  options: { signal?: AbortSignal | undefined; onProgress?: ((progress: ToolProgress) => void) | undefined },
+  options: { signal?: AbortSignal; onProgress?: (progress: ToolProgress) => void },
 ): Promise<VerifyResult> {
   const problems: VerifyProblem[] = [];
   const steps: VerifyResult["steps"][number][] = [];

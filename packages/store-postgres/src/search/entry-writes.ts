@@ -89,7 +89,7 @@ async function addEntries(
 interface EntryOptions {
   readonly words: WordCounts;
   /** Default: live. Background work is left only for live ones. */
-  readonly state?: number | undefined;
+  readonly state?: number;
   attributesOf(document: LiveDocument): Attributes | undefined;
 }
 

@@ -56,8 +56,8 @@ type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
   Omit<SelectionParams, "type"> & {
     readonly type?: SearchParams["type"];
     /** The session whose pinned content comes first. */
-    readonly pins?: string | undefined;
-    readonly embedded?: QueryVector | undefined;
+    readonly pins?: string;
+    readonly embedded?: QueryVector;
     readonly viewer?: Viewer;
   };
 

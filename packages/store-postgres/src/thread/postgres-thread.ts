@@ -42,7 +42,7 @@ type StoreSide = {
 
 /** A document with its words counted, in place of its text. */
 export interface CountedContent extends IncomingContent {
-  readonly words?: Uint8Array | undefined;
+  readonly words?: Uint8Array;
 }
 
 function targetOf({ folder, store }: PostgresThreadStart): DocumentTarget {

@@ -9,7 +9,7 @@ import { copyStore, type TransferStore } from "@trunkline/store/parts";
 
 /** The part of an embedded store that exports and imports need. */
 interface EmbeddedStore extends TransferStore, AsyncDisposable {
-  export(params: { path: string; overwrite?: boolean | undefined }): Promise<ExportResult>;
+  export(params: { path: string; overwrite?: boolean }): Promise<ExportResult>;
   import(params: { path: string }): Promise<ImportResult>;
 }
 
@@ -19,7 +19,7 @@ export type OpenEmbedded = (folder: string) => Promise<EmbeddedStore>;
 export async function exportTo(
   store: TransferStore,
   openEmbedded: OpenEmbedded | undefined,
-  { path, overwrite, signal }: { path: string; overwrite?: boolean | undefined; signal?: AbortSignal | undefined },
+  { path, overwrite, signal }: { path: string; overwrite?: boolean; signal?: AbortSignal },
 ): Promise<ExportResult> {
   return await withEmbedded(openEmbedded, async (embedded) => {
     await copyStore(store, embedded, { signal });
@@ -30,7 +30,7 @@ export async function exportTo(
 export async function importFrom(
   store: TransferStore,
   openEmbedded: OpenEmbedded | undefined,
-  { path, signal }: { path: string; signal?: AbortSignal | undefined },
+  { path, signal }: { path: string; signal?: AbortSignal },
 ): Promise<ImportResult> {
   return await withEmbedded(openEmbedded, async (embedded) => {
     const imported = await embedded.import({ path });

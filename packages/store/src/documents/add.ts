@@ -17,10 +17,10 @@ import { problemText, walk } from "./walk.js";
 
 /** Parameters of `add` as the mover receives them: paths are absolute, content is bytes. */
 export interface ResolvedAddParams extends Omit<AddParams, "path" | "paths" | "content"> {
-  readonly paths?: readonly string[] | undefined;
-  readonly content?: Uint8Array | undefined;
-  readonly session?: string | undefined;
-  readonly limits?: FileLimits | undefined;
+  readonly paths?: readonly string[];
+  readonly content?: Uint8Array;
+  readonly session?: string;
+  readonly limits?: FileLimits;
   readonly guarded: GuardedPaths;
 }
 

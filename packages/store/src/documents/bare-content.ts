@@ -32,7 +32,7 @@ export async function putContent(
 /** Returns all or part of a content's bytes, verified. */
 export function contentBytes(
   { truth }: ReadEnvironment,
-  { id, start, end }: { id: string; start?: number | undefined; end?: number | undefined },
+  { id, start, end }: { id: string; start?: number; end?: number },
   call: Call,
 ): Transferred<Uint8Array> {
   const bytes = truth.reading(() => {

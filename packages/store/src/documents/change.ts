@@ -32,7 +32,7 @@ export type DocumentMover = MoveEnvironment<{
 
 /** The name as an absolute path, so paths relative to the caller's folder work. */
 interface WithAbsolute {
-  readonly absolute?: string | undefined;
+  readonly absolute?: string;
 }
 
 /** For whom the writer works. Its connection is not restricted, so it has to filter. */
@@ -87,7 +87,7 @@ function documentsMeant(truth: Db, params: UpdateParams & WithAbsolute & WithVie
 function namedOrGlob(
   truth: Db,
   name: string,
-  options: { collection?: string | undefined; absolute?: string | undefined; viewer?: Viewer },
+  options: { collection?: string; absolute?: string; viewer?: Viewer },
 ): DocumentRow[] {
   const found = documentsNamed(truth, name, options);
   if (found.length > 1 && !isGlob(name)) throw severalDocuments(truth, name, found);
@@ -97,8 +97,7 @@ function namedOrGlob(
 /** `delete`: moves documents to the trash. Snapshots keep their content. */
 export function deleteDocuments(
   { truth }: WriteContext,
-  params: DeleteParams &
-    WithViewer & { absolutes?: readonly (string | undefined)[] | undefined; session?: string | undefined },
+  params: DeleteParams & WithViewer & { absolutes?: readonly (string | undefined)[]; session?: string },
 ): DeleteResult {
   const { collection, viewer } = params;
   const names = [...(params.name === undefined ? [] : [params.name]), ...(params.names ?? [])];
@@ -126,7 +125,7 @@ export function deleteDocuments(
 /** `undelete`: restores a document from the trash. */
 export function undeleteDocument(
   { truth }: WriteContext,
-  params: { name: string; collection?: string | undefined } & WithAbsolute & WithViewer,
+  params: { name: string; collection?: string } & WithAbsolute & WithViewer,
 ): { restored: string[]; count: number } {
   const { name, collection, absolute, viewer } = params;
   const found = documentsNamed(truth, name, { collection, absolute, viewer, states: ["trash"] });
@@ -147,9 +146,9 @@ export function undeleteDocument(
 export function takeSnapshot(
   { truth }: WriteContext,
   params: {
-    collection?: string | undefined;
-    label?: string | undefined;
-    create?: boolean | undefined;
+    collection?: string;
+    label?: string;
+    create?: boolean;
     /** Of a snapshot that is copied. */
     id?: string;
     created?: number;
@@ -192,7 +191,7 @@ export function snapshotInfo(row: SnapshotRow, collection: string): SnapshotInfo
 /** Marks documents as removed, by id, because their files are gone. */
 export function removeDocuments(
   { truth }: WriteContext,
-  { ids, session }: { ids: readonly number[]; session?: string | undefined },
+  { ids, session }: { ids: readonly number[]; session?: string },
 ): { removed: number } {
   let removed = 0;
   for (const id of ids) {

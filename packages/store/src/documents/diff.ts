@@ -18,11 +18,7 @@ interface Side {
 }
 
 /** Without `to`, compares with the current collection. */
-export function diff(
-  { truth }: ReadEnvironment,
-  params: DiffParams & { absolute?: string | undefined },
-  call: Call,
-): DiffResult {
+export function diff({ truth }: ReadEnvironment, params: DiffParams & { absolute?: string }, call: Call): DiffResult {
   return truth.reading(() => {
     const given = params.collection === undefined ? undefined : requireCollection(truth, params.collection);
     const first = findSnapshot(truth, params.from, given);

@@ -43,15 +43,12 @@ export interface DocumentQuestions {
 export interface DocumentWrites {
   addDocuments(batch: AddDocuments, options?: RpcOptions): Promise<AddedDocuments>;
   appendUpload(part: UploadPart, options?: RpcOptions): Promise<AppendedUpload>;
-  removeDocuments(params: {
-    readonly ids: readonly number[];
-    readonly session?: string | undefined;
-  }): Promise<{ removed: number }>;
+  removeDocuments(params: { readonly ids: readonly number[]; readonly session?: string }): Promise<{ removed: number }>;
   rememberRoot(params: { readonly collection: string; readonly path: string }): Promise<void>;
   snapshot(params: {
-    readonly collection?: string | undefined;
-    readonly label?: string | undefined;
-    readonly create?: boolean | undefined;
+    readonly collection?: string;
+    readonly label?: string;
+    readonly create?: boolean;
   }): Promise<SnapshotInfo>;
 }
 

@@ -31,7 +31,7 @@ import { connectionError, type FetchAnswer, fetchChecked } from "./net/fetch.js"
 /** Parameters of `download` with the caller's permissions. */
 export interface ResolvedDownloadParams extends DownloadParams {
   readonly allowPrivate: boolean;
-  readonly session?: string | undefined;
+  readonly session?: string;
 }
 
 /** Unfinished downloads, in the store's folder. */

@@ -22,8 +22,8 @@ import { writeOutput } from "./write-output.js";
 
 /** Parameters of `get`, plus the path resolved to an absolute one. */
 interface ResolvedGetParams extends GetParams {
-  readonly absolute?: string | undefined;
-  readonly limits?: FileLimits | undefined;
+  readonly absolute?: string;
+  readonly limits?: FileLimits;
 }
 
 /** `get`: returns a document's fields and versions, and all or part of its content. */

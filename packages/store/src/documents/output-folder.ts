@@ -17,8 +17,8 @@ import { makeFolder, placeFileSync, systemCodeOf } from "@trunkline/core";
 interface OutputFile {
   readonly overwrite: boolean;
   /** Default: that of any new file. */
-  readonly mode?: number | undefined;
-  readonly mtimeUs?: number | undefined;
+  readonly mode?: number;
+  readonly mtimeUs?: number;
   /** Returns `same` or the reason not to write, given the path of the existing file, if there is one. */
   readonly refusal: (existing: string | undefined) => string | undefined;
   readonly chunks: () => Iterable<Uint8Array>;

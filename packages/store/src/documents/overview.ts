@@ -36,7 +36,7 @@ const DEFAULT_LIMIT = 100;
 /** Lists snapshots, newest first. */
 export function listSnapshots(
   { truth }: ReadEnvironment,
-  params: { collection?: string | undefined; limit?: number | undefined; cursor?: string | undefined },
+  params: { collection?: string; limit?: number; cursor?: string },
 ): { snapshots: SnapshotInfo[]; total: number; cursor?: string } {
   const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? DEFAULT_LIMIT;
   const collection = params.collection === undefined ? null : requireCollection(truth, params.collection);

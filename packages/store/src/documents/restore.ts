@@ -33,7 +33,7 @@ interface RestoreSource<D extends RestoredDocument> {
 /** Parameters of `restore` as the reader receives them: the folder is absolute. */
 export interface ResolvedRestoreParams extends RestoreParams {
   readonly guarded: GuardedPaths;
-  readonly limits?: FileLimits | undefined;
+  readonly limits?: FileLimits;
 }
 
 /** Conflicts that the user's permission resolves. */

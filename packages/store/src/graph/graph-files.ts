@@ -57,7 +57,7 @@ export class GraphFiles {
   readonly #check: () => void;
   readonly #kept = new Map<number, GraphFile>();
 
-  constructor(index: Db, options: { readonly collection?: string | undefined; readonly check?: () => void }) {
+  constructor(index: Db, options: { readonly collection?: string; readonly check?: () => void }) {
     this.#index = index;
     this.#collection = options.collection ?? null;
     this.#check = options.check ?? (() => {});

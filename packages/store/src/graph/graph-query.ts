@@ -28,7 +28,7 @@ import { type GraphDatabases, StoredGraph } from "./stored-graph.js";
 
 /** Parameters of `graph`, plus the resolved form of a relative path. */
 interface ResolvedGraphParams extends GraphParams {
-  readonly absolute?: string | undefined;
+  readonly absolute?: string;
 }
 
 /** The starting node and its collection, because a path can be in several. */

@@ -76,7 +76,7 @@ export function typesOf(env: GraphDatabases, collection: string | undefined): { 
 export function nodesOfType(
   env: GraphDatabases,
   text: string,
-  { collection, limit }: { collection?: string | undefined; limit: number },
+  { collection, limit }: { collection?: string; limit: number },
 ): Extract<GraphResult, { readonly total: number }> {
   const type = NODE_TYPES.find((name) => name === text.trim().toLowerCase());
   if (type === undefined) {
@@ -93,7 +93,7 @@ type ListedNodes = Pick<Extract<GraphResult, { readonly total: number }>, "nodes
 function listed(
   env: GraphDatabases,
   type: NodeType,
-  { collection, limit }: { collection?: string | undefined; limit: number },
+  { collection, limit }: { collection?: string; limit: number },
 ): ListedNodes {
   const listing = LISTINGS[type];
   if (listing === undefined) return namedNodes(env, type, { collection, limit });
@@ -114,7 +114,7 @@ function listed(
 function namedNodes(
   { index }: GraphDatabases,
   type: NodeType,
-  { collection, limit }: { collection?: string | undefined; limit: number },
+  { collection, limit }: { collection?: string; limit: number },
 ): ListedNodes {
   const documents = new GraphFiles(index, { collection });
   const visible = documents.ids();

@@ -15,7 +15,7 @@ interface Heading {
   readonly text: string;
   readonly line: number;
   readonly column: number;
-  readonly id?: string | undefined;
+  readonly id?: string;
 }
 
 const MAX_LINKS = 20_000;

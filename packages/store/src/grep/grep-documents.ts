@@ -28,7 +28,7 @@ export interface GrepPageParams {
   readonly trigrams: TrigramQuery | "none";
   /** Paths of documents and folders; absent for everything. */
   readonly places: readonly string[] | undefined;
-  readonly from: { readonly path: string; readonly hash?: string | undefined } | undefined;
+  readonly from: { readonly path: string; readonly hash?: string } | undefined;
   readonly limit: number;
 }
 

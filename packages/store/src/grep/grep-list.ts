@@ -17,7 +17,7 @@ export interface ListedDocument {
 /** Where a page starts: at a path, or after a document. */
 interface Place {
   readonly path: string;
-  readonly hash?: string | undefined;
+  readonly hash?: string;
 }
 
 /** Documents that may match, in order and as columns. `next` is where the following page starts. */

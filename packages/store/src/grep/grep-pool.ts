@@ -16,11 +16,11 @@ import type {
 
 interface GrepPoolOptions extends GrepThreadData {
   /** Number of threads to keep. Default 2. */
-  readonly threads?: number | undefined;
+  readonly threads?: number;
   /** Total size of the threads' content caches. Default: 256 MB, or an eighth of the memory. */
-  readonly cacheBytes?: number | undefined;
+  readonly cacheBytes?: number;
   /** After how much idle time a thread ends, with its cache. Default 5 minutes. */
-  readonly idleMs?: number | undefined;
+  readonly idleMs?: number;
 }
 
 /**
@@ -29,7 +29,7 @@ interface GrepPoolOptions extends GrepThreadData {
  */
 export interface BatchRequest extends Omit<Batch, "shared" | "keep" | keyof BatchDocuments> {
   readonly documents: readonly { readonly path: string; readonly hash: string }[];
-  readonly contents?: readonly Uint8Array[] | undefined;
+  readonly contents?: readonly Uint8Array[];
 }
 
 type Unshared = Omit<Batch, "shared" | "keep">;

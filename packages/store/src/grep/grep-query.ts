@@ -18,9 +18,9 @@ export type GrepQuery = Omit<GrepParams, "documents" | keyof FilterParams>;
 export interface GrepDocument {
   readonly path: string;
   readonly hash: string;
-  readonly sizeBytes?: number | undefined;
+  readonly sizeBytes?: number;
   /** Known to be binary: counted but not read. */
-  readonly binary?: boolean | undefined;
+  readonly binary?: boolean;
   read?(): Promise<Uint8Array>;
 }
 
@@ -40,13 +40,13 @@ export interface GrepSource {
 
 export interface GrepLimits {
   /** Default 10 s. */
-  readonly budgetMs?: number | undefined;
+  readonly budgetMs?: number;
   /** Maximum matches in one answer; default 1,000. */
-  readonly maxMatches?: number | undefined;
+  readonly maxMatches?: number;
   /** Approximate maximum bytes of text in one answer; default 1 MiB. */
-  readonly maxBytes?: number | undefined;
+  readonly maxBytes?: number;
   /** Maximum files in one answer of `count` or `files_with_matches`; default 10,000. */
-  readonly maxFiles?: number | undefined;
+  readonly maxFiles?: number;
 }
 
 const BATCH_BYTES = 4 << 20;
@@ -66,7 +66,7 @@ export interface GrepCallOptions {
  */
 export async function grep(
   params: GrepQuery,
-  environment: { readonly source: GrepSource; readonly pool: GrepPool; readonly limits?: GrepLimits | undefined },
+  environment: { readonly source: GrepSource; readonly pool: GrepPool; readonly limits?: GrepLimits },
   options: GrepCallOptions = {},
 ): Promise<GrepResult> {
   const query = checkQuery(params, environment.limits ?? {});

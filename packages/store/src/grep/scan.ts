@@ -18,9 +18,9 @@ export interface ScanOptions {
   /** Stop after the first match. */
   readonly firstOnly: boolean;
   /** Count and collect the matching parts of lines instead of whole lines. `maxCount` still counts lines. */
-  readonly onlyMatching?: boolean | undefined;
+  readonly onlyMatching?: boolean;
   /** Collect the parts of line `afterLine` after this many. */
-  readonly afterPart?: number | undefined;
+  readonly afterPart?: number;
 }
 
 /** A matching line, without its line feed, or a matching part of one. */

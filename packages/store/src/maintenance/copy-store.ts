@@ -96,8 +96,8 @@ interface CopyResult {
 }
 
 interface CopyOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: ToolProgress) => void;
 }
 
 const BATCH_EVENTS = 100;

@@ -27,7 +27,7 @@ import { stateIn, type takeState } from "./transfer-state.js";
 /** `export`: writes a compact copy of the current content database. The file appears only when it is complete. */
 export function exportStore(
   { truth }: MoveEnvironment,
-  { path, overwrite = false }: { path: string; overwrite?: boolean | undefined },
+  { path, overwrite = false }: { path: string; overwrite?: boolean },
   call: Call,
 ): { path: string; bytes: number } {
   if (existsSync(path) && !overwrite) {

@@ -28,7 +28,7 @@ export async function repair(
     }
   }
   let documents = 0;
-  const onProgress = (progress: { progress: number; total?: number | undefined }) => {
+  const onProgress = (progress: { progress: number; total?: number }) => {
     documents = progress.progress;
     call.progress({ ...progress, message: "index" });
   };

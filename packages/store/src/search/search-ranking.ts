@@ -13,7 +13,7 @@ export interface Hit {
   readonly entry: number;
   readonly score: number;
   /** The passage found by meaning. */
-  readonly passage?: number | undefined;
+  readonly passage?: number;
   /** The parts of the score, for `explain`. */
   readonly parts: Readonly<Record<string, unknown>>;
 }
@@ -23,7 +23,7 @@ export interface Ranking {
   /** At least as many as requested, if there are that many. */
   readonly hits: readonly Hit[];
   readonly total: number;
-  readonly notice?: string | undefined;
+  readonly notice?: string;
 }
 
 export interface RankQuery {

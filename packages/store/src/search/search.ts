@@ -44,10 +44,10 @@ type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
   Omit<SelectionParams, "type"> & {
     readonly type?: SearchParams["type"];
     /** The session whose pinned content comes first. */
-    readonly pins?: string | undefined;
-    readonly embedded?: QueryVector | undefined;
+    readonly pins?: string;
+    readonly embedded?: QueryVector;
     /** Answers from the index as it is. By default an index that is behind gives no answer. */
-    readonly acceptStale?: boolean | undefined;
+    readonly acceptStale?: boolean;
   };
 
 /** The index lacks changes that are already in the store. */

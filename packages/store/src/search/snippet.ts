@@ -14,7 +14,7 @@ export function cutSnippet(
     context,
     lineNumbers,
     within,
-  }: { context: number; lineNumbers: boolean; within?: { readonly from: number; readonly to: number } | undefined },
+  }: { context: number; lineNumbers: boolean; within?: { readonly from: number; readonly to: number } },
 ): { snippet: string; line: number | undefined } {
   if (text === "") return { snippet: "", line: undefined };
   const lines = text.split(/\r?\n/);

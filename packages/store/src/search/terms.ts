@@ -5,9 +5,9 @@ import { splitIdentifier } from "../engine/content/text.js";
 export interface Term {
   readonly word: string;
   /** A word to search for in addition to, or instead of, the written one. */
-  readonly corrected?: string | undefined;
+  readonly corrected?: string;
   /** No document has the word itself. */
-  readonly unknown?: boolean | undefined;
+  readonly unknown?: boolean;
 }
 
 /** Returns the words of a query as written. */

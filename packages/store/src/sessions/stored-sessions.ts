@@ -20,7 +20,7 @@ interface SessionRow {
 
 export function startSession(
   { truth }: WriteContext,
-  { label, viewer }: { label?: string | undefined; viewer?: Viewer },
+  { label, viewer }: { label?: string; viewer?: Viewer },
 ): { sessionId: string } {
   const id = `${sessionPrefix(viewer)}${randomBytes(8).toString("hex")}`;
   truth.run("INSERT INTO sessions (id, label, started) VALUES (?, ?, ?)", id, label ?? null, Date.now());
@@ -35,7 +35,7 @@ const SESSIONS = `SELECT s.*, (SELECT count(*) FROM session_documents d WHERE d.
 /** Lists sessions, newest first. `open`: only open ones. */
 export function listSessions(
   { truth }: ReadEnvironment,
-  params: { limit?: number | undefined; open?: boolean | undefined },
+  params: { limit?: number; open?: boolean },
 ): { sessions: readonly SessionInfo[]; total: number } {
   const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? DEFAULT_LIMIT;
   const where = params.open ? "WHERE s.stopped IS NULL" : "";
@@ -97,9 +97,9 @@ export function stopSession({ truth }: WriteContext, { session }: { session: str
 
 interface PinParams {
   readonly session: string;
-  readonly hash?: string | undefined;
-  readonly path?: string | undefined;
-  readonly absolute?: string | undefined;
+  readonly hash?: string;
+  readonly path?: string;
+  readonly absolute?: string;
   readonly viewer?: Viewer;
 }
 

@@ -29,7 +29,7 @@ interface UnwatchedPlaces {
   /** The store's folder. */
   readonly store: string;
   readonly guarded: GuardedPaths;
-  readonly exclude?: readonly string[] | undefined;
+  readonly exclude?: readonly string[];
 }
 
 /** Watches one root. */

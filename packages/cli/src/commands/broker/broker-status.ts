@@ -88,9 +88,9 @@ export function brokerStatus(facts: StatusFacts): BrokerStatus {
 function clientRow({ kind, pid, program, command, folder, sinceMs }: ConnectedClient): ClientRow {
   return {
     ...{ kind, pid },
-    ...(program === undefined ? {} : { program }),
-    ...(command === undefined ? {} : { command }),
-    ...(folder === undefined ? {} : { folder }),
+    program,
+    command,
+    folder,
     since: new Date(sinceMs).toISOString(),
   };
 }
@@ -101,16 +101,16 @@ function serverRow(server: PooledServerStatus, { serverMemory: memory, clients: 
   const why = whyNotShared(server);
   return {
     ...{ name, state, share },
-    ...(pid === undefined ? {} : { pid }),
-    ...(bytes === undefined ? {} : { memory_bytes: bytes }),
+    pid,
+    memory_bytes: bytes,
     clients: clients.map(({ hub, name: channel }) => {
       const program = programOf(channel, connected);
-      return { ...(program === undefined ? {} : { program }), folder: hub };
+      return { program, folder: hub };
     }),
     folders: [...new Set(hubs)].sort(),
-    ...(why === undefined ? {} : { not_shared: why }),
-    ...(differs === undefined ? {} : { differs }),
-    ...(lastCallAt === undefined ? {} : { last_call_at: lastCallAt }),
+    not_shared: why,
+    differs,
+    last_call_at: lastCallAt,
   };
 }
 

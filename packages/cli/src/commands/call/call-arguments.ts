@@ -4,9 +4,9 @@ import { missingArguments } from "@trunkline/core/schema";
 interface WrittenArguments {
   pairs: readonly string[];
   /** The text of `--input`. */
-  input?: string | undefined;
+  input?: string;
   /** The file it was read from, or `<stdin>`. */
-  inputPlace?: string | undefined;
+  inputPlace?: string;
 }
 
 /**

@@ -28,7 +28,7 @@ export interface CallOptions {
   root?: string[];
   mcp: string | undefined;
   /** The server to call, instead of those in the configuration. */
-  typed?: TypedServer | undefined;
+  typed?: TypedServer;
 }
 
 /** Calls one tool and prints its result. The exit code is 1 if the result reports a failure. */

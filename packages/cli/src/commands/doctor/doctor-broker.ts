@@ -19,7 +19,7 @@ export async function checkBroker(context: CommandContext): Promise<BrokerCheck>
   const off = whyOff(context.env);
   try {
     const broker = await askStatus(context);
-    if (off !== undefined) return { status: "off", reason: off, ...(broker === undefined ? {} : { broker }) };
+    if (off !== undefined) return { status: "off", reason: off, broker };
     return broker === undefined ? { status: "not-running" } : { status: "running", broker };
   } catch (error) {
     if (!isTrunklineError(error, "IO")) throw error;

@@ -9,7 +9,7 @@ interface StoreCheck {
   /** Host, port and name of the database; undefined for a store in a folder. */
   readonly database?: string;
   readonly folder?: string;
-  readonly problem?: { readonly message: string; readonly hint?: string | undefined };
+  readonly problem?: { readonly message: string; readonly hint?: string };
   readonly notIndexed?: StatusResult["notIndexed"];
 }
 

@@ -107,12 +107,12 @@ function jsonOf({ atMs, client, operation, asked, durationMs, sizeBytes, outcome
     time: new Date(atMs).toISOString(),
     client,
     operation,
-    ...(asked === undefined ? {} : { asked }),
+    asked,
     duration_ms: durationMs,
     size_bytes: sizeBytes,
     outcome,
-    ...(code === undefined ? {} : { code }),
-    ...(gateway === undefined ? {} : { gateway }),
+    code,
+    gateway,
   });
 }
 

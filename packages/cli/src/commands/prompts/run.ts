@@ -29,7 +29,7 @@ export async function listPrompts(context: CommandContext, options: PromptsOptio
   const hub = await app.hub();
   const found = await whileConnecting(context, hub, {
     isWanted: (name) => server === undefined || name === server,
-    work: () => hub.prompts({ signal, ...(server === undefined ? {} : { server }) }),
+    work: () => hub.prompts({ signal, server }),
   });
   const exitCode = reportUnlisted(context, hub, { server, isEmpty: found.length === 0 });
   if (options.json) {
@@ -59,7 +59,7 @@ export async function getPrompt(context: CommandContext, options: GetPromptOptio
     if (!isTrunklineError(error, "NOT_FOUND")) throw error;
     throw new TrunklineError("USAGE", error.message, {
       cause: error,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      hint: error.hint,
     });
   });
   const args = readPairs(options.pairs, prompt);

@@ -50,7 +50,7 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
   } catch (error) {
     if (context.signal.aborted || !isTrunklineError(error) || error.code === "INTERNAL") throw error;
     const { code, message, hint } = error;
-    const answer = { error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+    const answer = { error: { code, message, hint } };
     context.out(printableJson(context.redactor.value(answer), isIndented(context, options) ? 2 : undefined));
     return exitCodeOf(code);
   }
@@ -70,15 +70,8 @@ async function runSteps(context: CommandContext, options: QueryOptions): Promise
   // An unusable named file is a usage error, not a failed operation.
   await app.config();
   const service = await app.service();
-  const onProgress = ({
-    progress,
-    total,
-    message,
-  }: {
-    progress: number;
-    total?: number | undefined;
-    message?: string | undefined;
-  }) => channel?.progress?.({ server: tool, progress, total, message });
+  const onProgress = ({ progress, total, message }: { progress: number; total?: number; message?: string }) =>
+    channel?.progress?.({ server: tool, progress, total, message });
   const hasBudget = Object.keys(args).some((name) => /^max[_-]?tokens$/i.test(name));
   const params = { name: tool, arguments: hasBudget ? args : { ...args, max_tokens: maxTokens } };
   const exchange = await app.exchange("trunkline", { channel, trusted: true });

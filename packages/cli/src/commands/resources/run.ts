@@ -38,7 +38,7 @@ export async function listResources(context: CommandContext, options: ResourcesO
     wanted: server === undefined ? undefined : (name) => name === server,
   });
   const hub = await app.hub();
-  const where = { signal, ...(server === undefined ? {} : { server }) };
+  const where = { signal, server };
   const found = await whileConnecting<readonly (SourcedResource | SourcedTemplate)[]>(context, hub, {
     isWanted: (name) => server === undefined || name === server,
     work: () => (templates ? hub.resourceTemplates(where) : hub.resources(where)),

@@ -91,10 +91,7 @@ export async function changeServer(
   return EXIT.success;
 }
 
-export async function listServers(
-  context: CommandContext,
-  options: { json?: boolean; mcp?: string | undefined },
-): Promise<number> {
+export async function listServers(context: CommandContext, options: { json?: boolean; mcp?: string }): Promise<number> {
   const config = await openApp(context, { mcp: options.mcp }).config();
   const listed = [
     ...config.servers.map((server) => listedServer(server, config)),
@@ -126,7 +123,7 @@ export async function listServers(
   return EXIT.success;
 }
 
-function originText({ registry }: { registry?: RegistryOrigin | undefined }): string {
+function originText({ registry }: { registry?: RegistryOrigin }): string {
   return registry === undefined ? "" : `, from the registry: ${registry.name} ${registry.version}`;
 }
 
@@ -147,11 +144,11 @@ function listedServer(server: ServerDefinition, config: LoadedConfig) {
   const own = entryRedactor(config, server.name);
   const { name, disabled, trusted, type, scope, file, line, unusable } = server;
   const state = disabled ? "disabled" : trusted ? "enabled" : "untrusted";
-  const place = { scope, file, ...(line === undefined ? {} : { line }) };
+  const place = { scope, file, line };
   const problem = unusable === undefined ? {} : { unusable: unusable.message };
   const { tools, registry } = server;
   const known = registry === undefined ? {} : { registry };
-  const rest = { ...(tools === undefined ? {} : { tools }), ...known, ...problem };
+  const rest = { tools, ...known, ...problem };
   if (server.type === "stdio") {
     const { cwd } = server;
     const command = own.text(server.command);
@@ -177,7 +174,7 @@ function listedRejected({ name, scope, file, type }: LoadedConfig["rejected"][nu
   return {
     name,
     state: "invalid",
-    ...(type === undefined ? {} : { type }),
+    type,
     scope,
     file,
     registry: undefined,

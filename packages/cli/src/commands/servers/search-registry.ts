@@ -57,11 +57,11 @@ function forPrograms({ name, version, status, statusMessage, description, packag
     version,
     description,
     status,
-    ...(statusMessage === undefined ? {} : { statusMessage }),
+    statusMessage,
     packages: packages.map(({ type, identifier, version: packageVersion, transport }) => ({
       type,
       identifier,
-      ...(packageVersion === undefined ? {} : { version: packageVersion }),
+      version: packageVersion,
       transport,
     })),
     remotes: remotes.map(({ type, url }) => ({ type, url })),

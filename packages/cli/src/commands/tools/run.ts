@@ -27,7 +27,7 @@ export interface ToolsOptions {
   approve?: string[];
   mcp: string | undefined;
   /** The server whose tools to list, instead of those in the configuration. */
-  typed?: TypedServer | undefined;
+  typed?: TypedServer;
 }
 
 /** Lists the tools of all servers, or those that match a name or glob. */
@@ -150,8 +150,8 @@ function toJson(tool: SourcedTool, hub: Hub) {
     wire: names.name(tool, "wire"),
     description: tool.description ?? null,
     inputSchema: tool.inputSchema,
-    ...(tool.outputSchema === undefined ? {} : { outputSchema: tool.outputSchema }),
-    ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
+    outputSchema: tool.outputSchema,
+    annotations: tool.annotations,
   };
 }
 

@@ -28,7 +28,7 @@ export interface TrustOptions {
   /** Secrets to grant by name. */
   secret?: readonly string[];
   json?: boolean;
-  mcp?: string | undefined;
+  mcp?: string;
 }
 
 /** With `--json`: what is approved from now on, and what no longer is. */

@@ -46,7 +46,7 @@ interface FindImportsOptions extends ImportPlace {
   readonly cwd: string;
   /** Only these programs, by id. Default: all. */
   readonly programs?: readonly string[];
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** Finds the files that exist. For project files, only the nearest one of each kind counts. */
@@ -78,7 +78,7 @@ export async function findImports(options: FindImportsOptions): Promise<FoundImp
 /** Reads a file the user named. If no program is given, the content tells which one wrote it. */
 export async function readImport(
   file: string,
-  options: FindImportsOptions & { readonly program?: string | undefined },
+  options: FindImportsOptions & { readonly program?: string },
 ): Promise<FoundImport> {
   const path = resolve(options.cwd, file);
   // `--from <(…)` is a pipe.

@@ -56,7 +56,7 @@ interface FindRulesOptions extends ImportPlace {
   readonly programs?: readonly ProgramId[];
   /** Where administrators put files. Default: that of the platform. */
   readonly systemFolder?: string;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** Reads every file in which a program has rules: the user's, the administrator's, and those of its projects. */
@@ -76,10 +76,7 @@ function systemFolderOf({ platform, env }: ImportPlace): string {
   return platform === "win32" ? env.ProgramData || "C:\\ProgramData" : "/etc";
 }
 
-async function rulesOf(
-  agent: ProgramId,
-  place: RulePlace & { signal?: AbortSignal | undefined },
-): Promise<ProgramRules> {
+async function rulesOf(agent: ProgramId, place: RulePlace & { signal?: AbortSignal }): Promise<ProgramRules> {
   const reader = READERS[agent];
   const problems: TrunklineError[] = [];
   const written: (WrittenRule & { file: string })[] = [];

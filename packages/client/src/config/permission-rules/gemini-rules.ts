@@ -118,7 +118,7 @@ function* readPolicy(root: Readonly<Record<string, unknown>>): Generator<Written
     const { toolName, mcpName, decision } = rule;
     const tools = toolName === undefined ? ["*"] : textsOf(toolName);
     if (typeof mcpName === "string") {
-      const text = shownRule({ mcpName, ...(toolName === undefined ? {} : { toolName }), decision });
+      const text = shownRule({ mcpName, toolName, decision });
       for (const tool of tools) {
         yield {
           ...{ setting: "rule", kind, text },
@@ -141,7 +141,7 @@ interface ToolRule {
   readonly kind: "deny" | "ask" | "allow";
   readonly text: string;
   /** How it is written, if that is not the text. */
-  readonly shown?: string | undefined;
+  readonly shown?: string;
   /** Whether it is about some calls only. */
   readonly isPartial?: boolean;
 }

@@ -37,7 +37,7 @@ export interface PermissionRule {
 export interface RuleServer {
   readonly name: string;
   /** Undefined if the program does not have it itself. */
-  readonly entry?: ServerEntry | undefined;
+  readonly entry?: ServerEntry;
 }
 
 /** A rule before it is known which servers there are. */
@@ -58,7 +58,7 @@ export interface RuleFile {
   readonly format: "json" | "toml" | "markdown";
   readonly read: (root: Readonly<Record<string, unknown>>) => Iterable<WrittenRule>;
   /** The content of a variable, whose name is the path. */
-  readonly text?: string | undefined;
+  readonly text?: string;
   /** Whether front matter that is not valid YAML could be about the server. Programs read such files in their own ways. */
   readonly mentions?: (frontMatter: string, server: string) => boolean;
   /** Other places that the file names. */

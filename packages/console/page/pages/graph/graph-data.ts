@@ -32,8 +32,8 @@ export type Direction = "both" | "out" | "in";
 
 export interface GraphRequest {
   /** What the person typed or chose: the name of a document or symbol, or the key of a node. */
-  readonly name?: string | undefined;
-  readonly key?: string | undefined;
+  readonly name?: string;
+  readonly key?: string;
   readonly depth: number;
   readonly direction: Direction;
   /** The keys of nodes whose neighbours are shown too. */

@@ -259,11 +259,7 @@ function HeldCard({ row, nowMs, answer }: Of<"held">) {
       </div>
       {diff.length > 0 && <Diff lines={diff} />}
       <div class="buttons left">
-        <ActionButton
-          kind="primary"
-          icon="check"
-          run={() => answer({ action: "accept", ...(hash === undefined ? {} : { hash }) })}
-        >
+        <ActionButton kind="primary" icon="check" run={() => answer({ action: "accept", hash })}>
           Approve this definition
         </ActionButton>
         <NotNow answer={answer} />
@@ -290,7 +286,7 @@ function openPage(url: string): void {
 // Trunkline's own questions have one field with a few answers: each of them becomes a button.
 
 interface OwnChoices {
-  readonly about?: string | undefined;
+  readonly about?: string;
   readonly options: readonly {
     readonly label: string;
     readonly content: Readonly<Record<string, Json>>;

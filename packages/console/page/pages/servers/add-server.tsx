@@ -205,7 +205,7 @@ function readForm(form: Form): NewServer {
   const common = { name: form.name.trim(), scope: form.scope };
   if (form.kind === "url") {
     const headers = readPairs(form.headers, ":", "A header is “Name: value”.");
-    return { ...common, url: form.url.trim(), ...(headers === undefined ? {} : { headers }) };
+    return { ...common, url: form.url.trim(), headers };
   }
   const args = linesOf(form.args);
   const env = readPairs(form.env, "=", "A variable is “NAME=value”.");
@@ -213,7 +213,7 @@ function readForm(form: Form): NewServer {
     ...common,
     command: form.command.trim(),
     ...(args.length === 0 ? {} : { args }),
-    ...(env === undefined ? {} : { env }),
+    env,
   };
 }
 

@@ -234,11 +234,7 @@ function Row(props: {
 }
 
 /** Why a server needs a person, and what to do about it. */
-function remarkOn({
-  state,
-  problem,
-  held,
-}: ServerRow): { text: string; hint?: string | undefined; tone: Tone } | undefined {
+function remarkOn({ state, problem, held }: ServerRow): { text: string; hint?: string; tone: Tone } | undefined {
   if (problem !== undefined && state !== "disabled") {
     return { text: withoutCode(problem.message), hint: problem.hint, tone: STATES[state].tone };
   }

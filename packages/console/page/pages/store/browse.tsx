@@ -16,7 +16,7 @@ interface BrowseProps {
   readonly folder: string | undefined;
   readonly document: string | undefined;
   readonly turn: number;
-  readonly onPlace: (place: { readonly collection?: string; readonly folder?: string | undefined }) => void;
+  readonly onPlace: (place: { readonly collection?: string; readonly folder?: string }) => void;
   readonly onDocument: (path: string, collection: string) => void;
 }
 

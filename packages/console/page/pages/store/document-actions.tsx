@@ -66,7 +66,7 @@ export function Tags(props: DocumentPlace & { readonly tags: readonly string[]; 
 }
 
 interface Pins {
-  readonly session?: string | undefined;
+  readonly session?: string;
   readonly hashes: readonly string[];
 }
 
@@ -284,7 +284,7 @@ export async function undelete({ workspace, path, collection }: DocumentPlace): 
 
 interface Deleted {
   readonly path: string;
-  readonly collection?: string | undefined;
+  readonly collection?: string;
 }
 
 const MOST_DELETED = 50;
@@ -300,7 +300,7 @@ export function deletedHere(workspace: string): readonly Deleted[] {
 
 function rememberDeleted(workspace: string, path: string, collection: string | undefined): void {
   const others = deletedHere(workspace).filter((one) => one.path !== path);
-  const kept = [{ path, ...(collection === undefined ? {} : { collection }) }, ...others].slice(0, MOST_DELETED);
+  const kept = [{ path, collection }, ...others].slice(0, MOST_DELETED);
   localStorage.setItem(`trunkline-deleted ${workspace}`, JSON.stringify(kept));
 }
 

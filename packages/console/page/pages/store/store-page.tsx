@@ -72,7 +72,7 @@ export function StorePage({ workspace, overview, place }: PageProps) {
   const rows = collections.data?.collections;
   const documents = rows?.reduce((sum, row) => sum + row.documents, 0) ?? 0;
   const inTrash = status.data?.in_trash ?? 0;
-  const onDocument = (path: string, { line, of }: { line?: number | undefined; of?: string | undefined } = {}) =>
+  const onDocument = (path: string, { line, of }: { line?: number; of?: string } = {}) =>
     setParams({
       ...NO_DOCUMENT,
       doc: path,

@@ -23,7 +23,7 @@ const NOTHING: StoredPaths = { paths: [], total: undefined, error: undefined };
 
 /** Loads all paths of a collection, and again when the store changes. `turn` changes to load them again. */
 export function usePaths(workspace: string, collection: string | undefined, turn: number): StoredPaths {
-  const [loaded, setLoaded] = useState<StoredPaths & { readonly of?: string | undefined }>(NOTHING);
+  const [loaded, setLoaded] = useState<StoredPaths & { readonly of?: string }>(NOTHING);
   const [changes, setChanges] = useState(0);
   useEffect(() => onStoreChange(workspace, () => setChanges((count) => count + 1)), [workspace]);
   useEffect(() => {

@@ -9,9 +9,9 @@ export interface ToolCall {
   readonly arguments: FormValue;
   /** Milliseconds since 1970. */
   readonly startedMs: number;
-  readonly answer?: ToolAnswer | undefined;
+  readonly answer?: ToolAnswer;
   /** Why there is no answer. */
-  readonly error?: Error | undefined;
+  readonly error?: Error;
   /** How many questions waited when it began. */
   readonly questions: number;
   cancel(): void;

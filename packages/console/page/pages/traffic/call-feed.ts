@@ -121,7 +121,7 @@ export class CallFeed {
   }
 
   #params(before: string | undefined) {
-    return { workspace: this.#workspace, limit: PAGE, ...(before === undefined ? {} : { before }) };
+    return { workspace: this.#workspace, limit: PAGE, before };
   }
 
   #receive(calls: readonly CallRow[]): void {

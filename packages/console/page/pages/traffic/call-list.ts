@@ -6,7 +6,7 @@ import type { CallFilter } from "./call-filter.js";
 /** A call, or the steps of one request. For steps, the fields are about all of them. */
 export interface TrafficRow extends Omit<CallRow, "request"> {
   /** In the order in which they began. */
-  readonly steps?: readonly CallRow[] | undefined;
+  readonly steps?: readonly CallRow[];
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

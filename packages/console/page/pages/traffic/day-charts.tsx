@@ -17,7 +17,7 @@ interface ChartProps {
   readonly series: readonly Series[];
   /** Whether the series are parts of a whole. Otherwise their bars are side by side. */
   readonly isStacked: boolean;
-  readonly note?: string | undefined;
+  readonly note?: string;
 }
 
 const HEIGHT = 92;
@@ -203,7 +203,7 @@ function optionsOf(
           fill: colour(each.colour),
           width: 0,
           points: { show: false },
-          ...(paths === undefined ? {} : { paths }),
+          paths,
         };
       }),
     ],

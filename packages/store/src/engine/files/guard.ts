@@ -12,9 +12,9 @@ import {
 /** Paths of the program that uses the store. */
 export interface GuardedPaths {
   /** Folders that `add` and `watch` do not enter and `restore` does not write to. */
-  readonly ownFolders?: readonly string[] | undefined;
+  readonly ownFolders?: readonly string[];
   /** Files and folders that `restore` does not write to. */
-  readonly unwritable?: readonly string[] | undefined;
+  readonly unwritable?: readonly string[];
 }
 
 /** The current paths, with links resolved. */

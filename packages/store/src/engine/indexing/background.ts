@@ -36,7 +36,7 @@ export function needsOwnThread({ index, indexers }: Pick<IndexingDatabases, "ind
  */
 export async function runBackground(
   databases: IndexingDatabases,
-  { only }: { readonly only?: "alone" | "others" | undefined },
+  { only }: { readonly only?: "alone" | "others" },
   call: IndexingRun,
 ): Promise<number> {
   const own = databases.indexers.filter(
@@ -207,7 +207,7 @@ export interface Slice {
 /** Entries by id: those after `from`, up to `to` if given. */
 export interface Range {
   readonly from: number;
-  readonly to?: number | undefined;
+  readonly to?: number;
 }
 
 interface ClosedRange extends Range {

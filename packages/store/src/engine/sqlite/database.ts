@@ -13,7 +13,7 @@ interface OpenDatabaseOptions {
   readonly synchronous: "FULL" | "NORMAL";
   readonly applicationId: number;
   /** Pages that SQLite keeps in memory. Default 8 MiB; the system caches the file as well. */
-  readonly cacheKib?: number | undefined;
+  readonly cacheKib?: number;
   /** Throws if the database does not have the expected tables. Runs before any other statement. */
   readonly check: (db: Db, file: string) => void;
 }

@@ -251,7 +251,7 @@ function lastVersionNumber(db: Db, document: number): number {
 export function hideDocument(
   db: Db,
   document: DocumentRow,
-  { state, session }: { state: "removed" | "trash"; session?: string | undefined },
+  { state, session }: { state: "removed" | "trash"; session?: string },
 ): void {
   const seq = nextSeq(db);
   if (document.state === "live") closeVersion(db, document, seq);

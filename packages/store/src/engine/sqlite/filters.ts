@@ -29,10 +29,10 @@ export interface Selection {
 
 /** The shared filters plus those that only some operations have. `session` has been resolved to an id. */
 export interface SelectionParams extends Omit<FilterParams, "session"> {
-  readonly session?: string | undefined;
-  readonly type?: "text" | "binary" | undefined;
-  readonly extension?: string | undefined;
-  readonly pattern?: string | undefined;
+  readonly session?: string;
+  readonly type?: "text" | "binary";
+  readonly extension?: string;
+  readonly pattern?: string;
 }
 
 /** Defines the SQL functions that {@link selectDocuments} uses. Call it once per connection. */

@@ -7,12 +7,12 @@ import { requireCollection } from "./filters.js";
 import { hiddenCollections, type Viewer } from "./visibility.js";
 
 interface FindOptions {
-  readonly collection?: string | undefined;
+  readonly collection?: string;
   readonly states?: readonly DocumentState[];
   /** For whom, on a connection that is not restricted to a viewer. */
   readonly viewer?: Viewer;
   /** The name resolved to an absolute path. Tried before matching path ends. */
-  readonly absolute?: string | undefined;
+  readonly absolute?: string;
 }
 
 /**

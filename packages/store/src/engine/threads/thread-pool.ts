@@ -24,7 +24,7 @@ interface ThreadPoolOptions {
   readonly folder: string;
   readonly logger: Logger;
   /** After how much idle time a thread of any role ends. */
-  readonly idleMs?: number | undefined;
+  readonly idleMs?: number;
 }
 
 /** The threads, by role. `T` has the handlers of each role. */

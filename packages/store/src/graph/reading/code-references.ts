@@ -12,7 +12,7 @@ interface Binding {
   readonly steps?: Chain;
   readonly imported?: boolean;
   /** The declared type or, with `isValue`, the constant value. */
-  chain?: Chain | undefined;
+  chain?: Chain;
   readonly isValue?: boolean;
 }
 

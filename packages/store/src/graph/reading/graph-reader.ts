@@ -255,7 +255,7 @@ export class GraphReader {
   }
 
   /** Declares a variable or parameter. `chain` is its type or, with `isValue`, the value it is an alias of. */
-  local(name: string, chain?: Chain | undefined, isValue = false): void {
+  local(name: string, chain?: Chain, isValue = false): void {
     const existing = this.frame.bindings.get(name);
     if (existing === undefined) this.frame.bindings.set(name, { frame: this.frame, chain, isValue });
     else if (existing.symbol === undefined && existing.chain?.join(".") !== chain?.join("."))

@@ -31,7 +31,7 @@ export interface Definition {
   /** Where the body starts, used to cut the signature; searched for if absent. */
   readonly bodyStart?: number;
   readonly exported?: boolean;
-  readonly type?: Chain | undefined;
+  readonly type?: Chain;
   /** The qualified name of the class, if the symbol is written outside it. */
   readonly container?: string;
   /** The class in this file that the symbol is a member of, even though it is written inside a method. */
