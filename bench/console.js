@@ -61,7 +61,7 @@ async function timeToPage() {
 
 /** A journal as the gateway writes it. */
 async function writeJournal() {
-  const { FileJournal, journalFolder } = await import("../packages/server/dist/journal/index.js");
+  const { FileJournal, journalFolder } = await import("../packages/gateway/dist/journal/index.js");
   const folder = journalFolder(join(home, ".trunkline"), join(home, ".trunkline", "store"));
   rmSync(folder, { recursive: true, force: true });
   const journal = new FileJournal({ folder, segmentBytes: 64 * 1024 * 1024 });

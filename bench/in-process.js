@@ -52,7 +52,7 @@ export async function hubOn(servers) {
   return await openHub(hubConfig(servers), { env: process.env });
 }
 
-/** Creates a request from one client over stdio. @returns {import("@trunkline/server").Exchange} */
+/** Creates a request from one client over stdio. @returns {import("@trunkline/gateway").Exchange} */
 export function benchExchange() {
   return {
     caller: {

@@ -18,13 +18,13 @@ for (const name of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.once(na
 
 if (values.http) {
   // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
-  const { listenHttp } = await import("@trunkline/server/http");
+  const { listenHttp } = await import("@trunkline/gateway/http");
   const endpoint = await listenHttp({ service, logger, host: "127.0.0.1", port: Number(values.port) });
   console.error(`The fixture is listening at ${endpoint.url} now`);
   await new Promise((resolve) => stop.signal.addEventListener("abort", resolve, { once: true }));
   await endpoint.close();
 } else {
   // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
-  const { serveOnStdio } = await import("@trunkline/server/stdio");
+  const { serveOnStdio } = await import("@trunkline/gateway/stdio");
   await serveOnStdio({ service, logger, signal: stop.signal });
 }

@@ -1,10 +1,10 @@
-// The official suite's fixtures as a service that the endpoints of @trunkline/server can serve: tools, prompts,
+// The official suite's fixtures as a service that the endpoints of @trunkline/gateway can serve: tools, prompts,
 // resources.
 // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import { fixtureTools, PNG } from "./fixture-tools.js";
 
-/** @import { Exchange, McpService, ServiceEvent } from "@trunkline/server" */
+/** @import { Exchange, McpService, ServiceEvent } from "@trunkline/gateway" */
 /** @typedef {Readonly<Record<string, any>>} Params */
 
 const SERVER = "fixture";

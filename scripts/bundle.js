@@ -37,7 +37,7 @@ const GROUPS = [
   {
     name: "relay",
     modules:
-      /packages\/(broker\/dist\/(relay|wire)\/[\w-]+|cli\/dist\/(relay-main|relay-process|person-relay|commands\/broker\/broker-commands))\.js$/,
+      /packages\/(daemon\/dist\/(relay|wire)\/[\w-]+|cli\/dist\/(relay-main|relay-process|person-relay|commands\/broker\/broker-commands))\.js$/,
   },
   { name: "core", modules: /packages\/(core|protocol)\/dist\/(?!network\.js|schema\/|threads\/)/ },
   { name: "network", modules: /packages\/core\/dist\/network\.js$/ },
@@ -48,9 +48,9 @@ const GROUPS = [
   { name: "app", modules: /packages\/cli\/dist\/app\/app\.js$/ },
   {
     name: "config",
-    modules: /packages\/client\/dist\/config\/(index|parse-file)\.js$|packages\/cli\/dist\/app\/live-config\.js$/,
+    modules: /packages\/config\/dist\/(index|parse-file)\.js$|packages\/cli\/dist\/app\/live-config\.js$/,
   },
-  { name: "journal", modules: /packages\/server\/dist\/(journal\/index|upstreams\/kept-tools)\.js$/ },
+  { name: "journal", modules: /packages\/gateway\/dist\/(journal\/index|upstreams\/kept-tools)\.js$/ },
   { name: "hub", modules: /packages\/client\/dist\/(index|internal)\.js$/ },
 ];
 
@@ -79,7 +79,7 @@ function inputs() {
 const posix = (path) => path.split(sep).join("/");
 
 /**
- * Entries for the modules that scripts import by package name: `@trunkline/client/config` is `client-config.cjs`.
+ * Entries for the modules that scripts import by package name: `@trunkline/store/contract` is `store-contract.cjs`.
  */
 function packageEntries() {
   /** @type {Record<string, string>} */
@@ -130,7 +130,7 @@ function fileUrls(entries, threads, folders) {
           if (!path.endsWith(".js"))
             return `new URL(${argument.replace(path, posix(relative(bundle, file)))}, import.meta.url)`;
           const name = names.get(file) ?? basename(file, ".js");
-          const isThread = /^packages\/(store|store-postgres|embed)\//.test(posix(relative(root, file)));
+          const isThread = /^packages\/(store|store-postgres|grep|embed)\//.test(posix(relative(root, file)));
           if (!names.has(file)) {
             if ([...names.values()].includes(name)) throw new Error(`${file}: "${name}" is taken. Rename the file.`);
             names.set(file, name);

@@ -8,8 +8,8 @@ const FILES = [
 ];
 
 /**
- * @typedef {import("../packages/client/dist/config/index.js").EntryField} EntryField
- * @typedef {import("../packages/client/dist/config/index.js").SettingField} SettingField
+ * @typedef {import("../packages/config/dist/index.js").EntryField} EntryField
+ * @typedef {import("../packages/config/dist/index.js").SettingField} SettingField
  */
 
 /**
@@ -21,7 +21,7 @@ const FILES = [
 export function configurationPage({ entryFields, settingFields }) {
   return `# Configuration reference
 
-Generated from \`packages/client/src/config/entry-fields.ts\` and \`setting-fields.ts\` by \`npm run reference\`; do not edit. How to write these files, with
+Generated from \`packages/config/src/entry-fields.ts\` and \`setting-fields.ts\` by \`npm run reference\`; do not edit. How to write these files, with
 examples: [Connect your servers](../guides/connect-your-servers.md#where-configuration-comes-from).
 
 ## Fields of a server

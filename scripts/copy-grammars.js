@@ -1,20 +1,20 @@
-// Copies the grammars that the store uses, and their licenses, to packages/store/grammars: the package they come from has
+// Copies the grammars of the code graph, and their licenses, to packages/code-graph/grammars: the package they come from has
 // more of them, and parts we do not need.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { GRAMMAR_NAMES } from "../packages/store/dist/graph/reading/parser.js";
+import { GRAMMAR_NAMES } from "../packages/code-graph/dist/reading/parser.js";
 
-const store = fileURLToPath(new URL("../packages/store", import.meta.url));
-const target = join(store, "grammars");
-const source = dirname(createRequire(join(store, "package.json")).resolve("@vscode/tree-sitter-wasm/package.json"));
+const codeGraph = fileURLToPath(new URL("../packages/code-graph", import.meta.url));
+const target = join(codeGraph, "grammars");
+const source = dirname(createRequire(join(codeGraph, "package.json")).resolve("@vscode/tree-sitter-wasm/package.json"));
 
 /** @type {Map<string, string>} sources by file name */
 const files = new Map(
   GRAMMAR_NAMES.map((name) => [`tree-sitter-${name}.wasm`, join(source, "wasm", `tree-sitter-${name}.wasm`)]),
 );
-files.set("LICENSES.md", join(store, "GRAMMARS.md"));
+files.set("LICENSES.md", join(codeGraph, "GRAMMARS.md"));
 
 mkdirSync(target, { recursive: true });
 for (const name of readdirSync(target)) if (!files.has(name)) rmSync(join(target, name), { recursive: true });

@@ -1,8 +1,7 @@
 // The layers of the repository, in one table: the allowed imports of each package and of each folder inside it. `npm
-// run layers` writes the lint rules that enforce the table to a biome.json in each package: Biome looks at every
-// override for every file, so all of them in one file would take most of its time. test/layers checks that the files
-// are up to date and that every rule catches a planted violation.
-import { execFileSync } from "node:child_process";
+// run layers` writes the lint rules that enforce the table to a biome.json in each package, and `npm run check` runs it
+// first: Biome looks at every override for every file, so all of them in one file would take most of its time.
+// test/layers checks that every rule catches a planted violation.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,46 +25,70 @@ export const LAYERS = {
     folders: { schema: ["json.ts"], threads: ["deadline.ts", "errors.ts", "ports.ts"] },
   },
   protocol: { message: "protocol imports nothing but Node built-ins.", imports: [] },
+  config: {
+    message: "config imports core and config file parsers.",
+    imports: ["@trunkline/core", "cross-spawn", "jsonc-parser", "yaml", "smol-toml"],
+    folders: {
+      names: [],
+      secrets: [],
+      import: ["config-files.ts", "entry-fields.ts", "program-text.ts", "written-entry.ts"],
+      "permission-rules": [
+        "config-files.ts",
+        "edit.ts",
+        "entry-fields.ts",
+        "import",
+        "parse-file.ts",
+        "program-text.ts",
+      ],
+    },
+  },
   client: {
-    message: "client imports core, protocol, the MCP client SDK, undici and config file parsers.",
+    message: "client imports core, protocol, config, the MCP client SDK and undici.",
     imports: [
       "@trunkline/core",
       "@trunkline/core/network",
       "@trunkline/core/schema",
       "@trunkline/core/threads",
       "@trunkline/protocol",
+      "@trunkline/config",
       "@modelcontextprotocol/client",
       "@modelcontextprotocol/client/stdio",
-      "zod",
       "cross-spawn",
       "undici",
       "undici/lib/dispatcher/pool.js",
-      "jsonc-parser",
-      "yaml",
-      "smol-toml",
     ],
     folders: {
       names: [],
       channel: [],
       results: [],
-      secrets: [],
-      config: ["names", "secrets"],
-      auth: ["channel", "config"],
-      wire: ["auth", "config", "results"],
-      connection: ["auth", "channel", "config", "results", "secrets", "wire"],
-      pool: ["auth", "channel", "config", "connection", "secrets"],
-      pins: ["auth", "config", "names"],
-      hub: ["auth", "channel", "config", "connection", "names", "pins", "pool", "results"],
+      auth: ["channel"],
+      wire: ["auth", "results"],
+      connection: ["auth", "channel", "results", "wire"],
+      pool: ["auth", "channel", "connection"],
+      pins: ["auth"],
+      hub: ["auth", "channel", "connection", "names", "pins", "pool", "results"],
+    },
+  },
+  grep: { message: "grep imports core; no database.", imports: ["@trunkline/core", "@trunkline/core/threads"] },
+  "code-graph": {
+    message: "code-graph imports core and the parser; no database.",
+    imports: ["@trunkline/core", "web-tree-sitter"],
+    folders: {
+      model: [],
+      reading: ["model"],
+      languages: ["model", "reading"],
+      resolve: ["model", "reading"],
     },
   },
   store: {
-    message: "store imports core, sqlite and parsers; sqlite only in engine/sqlite.",
+    message: "store imports core, grep, code-graph and sqlite; sqlite only in engine/sqlite.",
     imports: [
       "@trunkline/core",
       "@trunkline/core/network",
       "@trunkline/core/threads",
+      "@trunkline/grep",
+      "@trunkline/code-graph",
       "@cloudpss/zstd/wasm",
-      "web-tree-sitter",
       "chokidar",
     ],
     only: { "engine/sqlite": ["better-sqlite3"] },
@@ -109,14 +132,15 @@ export const LAYERS = {
     imports: ["@trunkline/core", "@trunkline/core/threads", "onnxruntime-node"],
     folders: { "models.ts": [], inference: [], weights: ["models.ts"], runtime: ["weights"] },
   },
-  server: {
+  gateway: {
     message:
-      "server imports core, protocol, client and the MCP server SDK; it uses the store through its port in core.",
+      "gateway imports core, protocol, config, client and the MCP server SDK; it uses the store through its port in core.",
     imports: [
       "@trunkline/core",
       "@trunkline/core/schema",
       "@trunkline/core/threads",
       "@trunkline/protocol",
+      "@trunkline/config",
       "@trunkline/client",
       "@trunkline/client/internal",
       "@modelcontextprotocol/server",
@@ -150,8 +174,8 @@ export const LAYERS = {
       conversation: ["loop", "model", "record"],
     },
   },
-  broker: {
-    message: "broker imports core; its relay imports nothing but Node built-ins.",
+  daemon: {
+    message: "daemon imports core; its relay imports nothing but Node built-ins.",
     imports: ["@trunkline/core"],
     folders: { wire: [], relay: ["wire"], server: ["wire"] },
   },
@@ -163,14 +187,15 @@ export const LAYERS = {
   cli: {
     message: "cli imports the other packages; the native libraries it declares are only for the bundle.",
     imports: [
-      ...["agent", "broker", "client", "console", "core", "embed", "protocol", "server", "store", "store-postgres"].map(
+      ...["agent", "client", "config", "console", "core", "daemon", "embed", "gateway", "protocol", "store"].map(
         (name) => `@trunkline/${name}`,
       ),
-      "@trunkline/broker/*",
+      "@trunkline/store-postgres",
       "@trunkline/client/*",
       "@trunkline/console/*",
       "@trunkline/core/*",
-      "@trunkline/server/*",
+      "@trunkline/daemon/*",
+      "@trunkline/gateway/*",
       "@trunkline/store/*",
       "@swc/wasm-typescript",
       "commander",
@@ -245,7 +270,7 @@ export function layerRules(root) {
 }
 
 /**
- * Returns the exports of a package other than its index, such as `@trunkline/client/config`, as patterns that allow
+ * Returns the exports of a package other than its index, such as `@trunkline/config`, as patterns that allow
  * them.
  *
  * @param {string} folder
@@ -335,8 +360,5 @@ export function filesIn(folder) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("..", import.meta.url));
-  const rules = layerRules(root);
-  for (const [path, text] of rules) writeFileSync(join(root, path), text);
-  const biome = join(root, "node_modules", "@biomejs", "biome", "bin", "biome");
-  execFileSync(process.execPath, [biome, "format", "--write", ...rules.keys()], { cwd: root, stdio: "inherit" });
+  for (const [path, text] of layerRules(root)) writeFileSync(join(root, path), text);
 }

@@ -19,9 +19,12 @@ const NOTHING_OWN = "The server itself does not need it; upstream servers do.";
 
 const QUESTIONS = [
   "packages/client/test/channel/questions.slow.test.ts",
-  "packages/server/test/endpoints/bridging.test.ts",
+  "packages/gateway/test/endpoints/bridging.test.ts",
 ];
-const STREAMS = ["packages/server/test/endpoints/stdio.test.ts", "packages/server/test/endpoints/http-modern.test.ts"];
+const STREAMS = [
+  "packages/gateway/test/endpoints/stdio.test.ts",
+  "packages/gateway/test/endpoints/http-modern.test.ts",
+];
 
 /** Requests and notifications by sender. Rows are in page order. */
 export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} */ ({
@@ -72,7 +75,7 @@ export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} 
   "client-to-server notifications": {
     "notifications/initialized": {},
     "notifications/cancelled": {
-      tests: ["packages/client/test/hub/calls.slow.test.ts", "packages/server/test/endpoints/stdio.test.ts"],
+      tests: ["packages/client/test/hub/calls.slow.test.ts", "packages/gateway/test/endpoints/stdio.test.ts"],
     },
     "notifications/roots/list_changed": {
       note: "Forwarded over stdio, which has a single client, so it is clear whose roots changed.",
@@ -85,20 +88,20 @@ export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} 
   },
   "server-to-client notifications": {
     "notifications/message": { not: ["server"], note: NOTHING_OWN },
-    "notifications/progress": { tests: ["packages/server/test/composite/query.test.ts"] },
+    "notifications/progress": { tests: ["packages/gateway/test/composite/query.test.ts"] },
     "notifications/cancelled": {
       notIn: { "2026-07-28": ["server", "gateway"] },
       note: "A question is withdrawn when its call ends. In 2026-07-28 questions are part of a result and cannot be withdrawn; the client treats the notification as the end of a stream, and the server ends a stream with its result.",
       tests: QUESTIONS,
     },
     "notifications/tools/list_changed": { not: ["server"], note: "The composite tools never change." },
-    "notifications/prompts/list_changed": { tests: ["packages/server/test/prompts/prompt-folders.test.ts"] },
+    "notifications/prompts/list_changed": { tests: ["packages/gateway/test/prompts/prompt-folders.test.ts"] },
     "notifications/resources/list_changed": {
       not: ["server"],
       note: "The server's own list never changes: documents are found through operations, templates and completion.",
     },
     "notifications/resources/updated": {
-      tests: ["packages/client/test/hub/resources.slow.test.ts", "packages/server/test/service/resources.test.ts"],
+      tests: ["packages/client/test/hub/resources.slow.test.ts", "packages/gateway/test/service/resources.test.ts"],
     },
     "notifications/subscriptions/acknowledged": { tests: STREAMS },
     "notifications/elicitation/complete": {

@@ -1,6 +1,6 @@
 // Generates the reference page of the operations from their definitions.
 
-/** @typedef {import("../packages/server/src/interfaces/operation.js").Operation} Operation */
+/** @typedef {import("../packages/gateway/src/interfaces/operation.js").Operation} Operation */
 /** @typedef {{ type?: string | string[], description?: string, default?: unknown, enum?: unknown[], anyOf?: Schema[], items?: Schema, minimum?: number, maximum?: number, properties?: Record<string, Schema>, required?: string[] }} Schema */
 
 const PARTS = /** @type {const} */ ([

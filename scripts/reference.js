@@ -1,9 +1,9 @@
 // Generates docs/reference/: configuration and operations from their definitions, the protocol from the support table.
 // Needs the build.
 import { mkdirSync, writeFileSync } from "node:fs";
-import { ENTRY_FIELDS, SETTING_FIELDS } from "../packages/client/dist/config/index.js";
+import { ENTRY_FIELDS, SETTING_FIELDS } from "../packages/config/dist/index.js";
+import { createRegistry } from "../packages/gateway/dist/operations/operation-registry.js";
 import { REVISIONS } from "../packages/protocol/dist/revisions.generated.js";
-import { createRegistry } from "../packages/server/dist/operations/operation-registry.js";
 import { storeOperations } from "../packages/store/dist/contract/index.js";
 import { configurationPage } from "./configuration-page.js";
 import { protocolPage } from "./protocol-page.js";

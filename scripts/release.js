@@ -71,10 +71,10 @@ export function packageProblems(files) {
   const wanted = ["package.json", "README.md", "LICENSE"];
   if (packed.has("bin/trunkline.cjs")) {
     wanted.push("types/cli/index.d.ts", "bundle/main.cjs", "bundle/trunkline.cjs", "bundle/THIRD-PARTY-LICENSES.txt");
-    wanted.push("bundle/console-assets/index.html", "bundle/store-grammars/tree-sitter-typescript.wasm");
+    wanted.push("bundle/console-assets/index.html", "bundle/code-graph-grammars/tree-sitter-typescript.wasm");
   } else wanted.push("dist/index.js", "dist/index.d.ts");
   if (packed.has("src/contract/api.ts")) wanted.push("assets/index.html");
-  if (packed.has("src/open-store.ts")) wanted.push("grammars/tree-sitter-typescript.wasm");
+  if (packed.has("src/extract.ts")) wanted.push("grammars/tree-sitter-typescript.wasm");
   const missing = wanted.filter((file) => !packed.has(file));
   const stale = files.filter((file) => file.startsWith("dist/") && !packed.has(sourceOf(file)));
   const unbuilt = files.filter((file) => /^src\/.*(?<!\.d)\.ts$/.test(file) && !packed.has(outputOf(file)));

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import ranks from "gpt-tokenizer/bpeRanks/o200k_base";
 
-const FILE = fileURLToPath(new URL("../packages/server/src/tokens/o200k-table.generated.ts", import.meta.url));
+const FILE = fileURLToPath(new URL("../packages/gateway/src/tokens/o200k-table.generated.ts", import.meta.url));
 
 const tokens = ranks.map((token) => Buffer.from(token));
 const table = Buffer.concat([Uint8Array.from(tokens, ({ length }) => length), ...tokens]).toString("base64");

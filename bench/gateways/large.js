@@ -1,6 +1,6 @@
 // A 5 MB result through each gateway: how long it takes, whether it arrives intact, and how many tokens of it reach the
 // model. With the composite surface the beginning arrives, and the full result is fetched from the store.
-import { countTokens } from "../../packages/server/dist/budget/tokens.js";
+import { countTokens } from "../../packages/gateway/dist/budget/tokens.js";
 import { median, report, timeMs } from "../report.js";
 import { besideTheBest } from "./beside.js";
 import { bigText } from "./big-text.js";

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import { countTokens } from "../../packages/server/dist/budget/tokens.js";
+import { countTokens } from "../../packages/gateway/dist/budget/tokens.js";
 import { catalogueFile, readServers } from "../catalogue.js";
 import { report } from "../report.js";
 import { besideTheBest } from "./beside.js";

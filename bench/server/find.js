@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { silentLogger } from "../../packages/core/dist/index.js";
 import { createEmbedder, pullModel } from "../../packages/embed/dist/index.js";
-import { Ranker } from "../../packages/server/dist/find/operation-ranker.js";
+import { Ranker } from "../../packages/gateway/dist/find/operation-ranker.js";
 import { catalogueFile, readCandidates } from "../catalogue.js";
 import { median, report } from "../report.js";
 

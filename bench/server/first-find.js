@@ -2,7 +2,7 @@
 // Arguments: the catalogue, Trunkline's home with the model, and the folder of the index.
 import { silentLogger } from "../../packages/core/dist/index.js";
 import { createEmbedder } from "../../packages/embed/dist/index.js";
-import { Ranker } from "../../packages/server/dist/find/operation-ranker.js";
+import { Ranker } from "../../packages/gateway/dist/find/operation-ranker.js";
 import { readCandidates } from "../catalogue.js";
 
 const [file = "", home = "", folder = ""] = process.argv.slice(2);

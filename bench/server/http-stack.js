@@ -2,11 +2,11 @@
 // forwards every call to one stdio server through the hub (`hub`). The difference is the cost of the client side.
 import { silentLogger } from "@trunkline/core";
 // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own
-import { listenHttp } from "@trunkline/server/http";
+import { listenHttp } from "@trunkline/gateway/http";
 
 const call = process.argv[2] === "hub" ? await throughHub() : byItself;
 
-/** @type {import("@trunkline/server").McpService} */
+/** @type {import("@trunkline/gateway").McpService} */
 const service = {
   info: { name: "stack", version: "1.0.0" },
   capabilities: () => ({ tools: {} }),
@@ -28,7 +28,7 @@ async function byItself({ arguments: args }) {
   return { content: [{ type: "text", text: String(args.text) }] };
 }
 
-/** @returns {Promise<(params: Readonly<Record<string, any>>, exchange: import("@trunkline/server").Exchange) => Promise<Readonly<Record<string, unknown>>>>} */
+/** @returns {Promise<(params: Readonly<Record<string, any>>, exchange: import("@trunkline/gateway").Exchange) => Promise<Readonly<Record<string, unknown>>>>} */
 async function throughHub() {
   const { hubOn, stdioServer } = await import("../in-process.js");
   const hub = await hubOn([stdioServer("hello", "hello")]);

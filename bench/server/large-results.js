@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { silentLogger } from "@trunkline/core";
-import { createService } from "../../packages/server/dist/index.js";
+import { createService } from "../../packages/gateway/dist/index.js";
 import { asContentStore, openStore, storeOperations } from "../../packages/store/dist/index.js";
 import { benchExchange, hubOn, stdioServer } from "../in-process.js";
 import { median, report, timeMs } from "../report.js";

@@ -3,7 +3,7 @@
 // Options: --rounds 100.
 import { parseArgs } from "node:util";
 import { silentLogger } from "@trunkline/core";
-import { createService } from "../../packages/server/dist/index.js";
+import { createService } from "../../packages/gateway/dist/index.js";
 import { storeOperations } from "../../packages/store/dist/contract/index.js";
 import { benchExchange, hubOn, stdioServer } from "../in-process.js";
 import { median, report, timeMs } from "../report.js";

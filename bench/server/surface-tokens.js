@@ -3,8 +3,8 @@
 // servers are made up, with 12 tools each.
 import { parseArgs } from "node:util";
 import { silentLogger } from "@trunkline/core";
-import { countTokens } from "../../packages/server/dist/budget/tokens.js";
-import { createService } from "../../packages/server/dist/index.js";
+import { countTokens } from "../../packages/gateway/dist/budget/tokens.js";
+import { createService } from "../../packages/gateway/dist/index.js";
 import { storeOperations } from "../../packages/store/dist/contract/index.js";
 import { catalogueFile, readServers } from "../catalogue.js";
 import { benchExchange, hubOn, sleepingServer } from "../in-process.js";

@@ -8,8 +8,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { extractGraphSync } from "../../packages/store/dist/graph/extract.js";
-import { loadParser } from "../../packages/store/dist/graph/reading/parser.js";
+import { extractGraphSync } from "../../packages/code-graph/dist/extract.js";
+import { loadParser } from "../../packages/code-graph/dist/reading/parser.js";
 
 const { values, positionals } = parseArgs({
   options: { rounds: { type: "string", default: "5" }, files: { type: "string", default: "1000" } },

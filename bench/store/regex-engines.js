@@ -6,9 +6,9 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { compilePattern, Scanner } from "../../packages/store/dist/grep/index.js";
-import { scannable } from "../../packages/store/dist/grep/scan.js";
-import { makeTree } from "../../packages/store/test/grep/tree.js";
+import { compilePattern, Scanner } from "../../packages/grep/dist/index.js";
+import { scannable } from "../../packages/grep/dist/scan.js";
+import { makeTree } from "../../packages/grep/test/tree.js";
 import { corpus } from "./corpus.js";
 
 const { values, positionals } = parseArgs({
@@ -63,9 +63,7 @@ function outcome(work) {
 }
 
 /** @type {{ answers: { what: Case, lines: unknown }[] }} */
-const recorded = JSON.parse(
-  readFileSync(new URL("../../packages/store/test/grep/ripgrep.json", import.meta.url), "utf8"),
-);
+const recorded = JSON.parse(readFileSync(new URL("../../packages/grep/test/ripgrep.json", import.meta.url), "utf8"));
 const right = { ours: 0, re2js: 0 };
 const wrong = [];
 for (const { what, lines } of recorded.answers) {

@@ -1,6 +1,6 @@
 // Counts the tokens (o200k_base) sent to a provider. Each provider wraps names and texts in its own template; a small
 // constant stands in for it.
-import { countTokens } from "../../packages/server/dist/budget/tokens.js";
+import { countTokens } from "../../packages/gateway/dist/budget/tokens.js";
 
 /** The overhead of a message, a call or a result. */
 const AROUND = 4;

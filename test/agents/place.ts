@@ -4,7 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { recordedBrokers } from "../../packages/broker/src/relay/index.js";
+import { recordedBrokers } from "../../packages/daemon/src/relay/index.js";
 import { bin, endBroker, endCommands, type Outcome, outcomeOf, root } from "../e2e/command.js";
 import { leftProcesses } from "../support/left-processes.js";
 

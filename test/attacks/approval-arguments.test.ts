@@ -2,11 +2,11 @@
 import { createChannel, type Elicitation } from "@trunkline/client";
 import { Redactor } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
-import type { Operation, Params } from "../../packages/server/src/interfaces/operation.js";
-import { createRunner } from "../../packages/server/src/operations/run-operation.js";
-import { answerError } from "../../packages/server/src/pipeline/answer-error.js";
-import { contextOf, exchangeOf } from "../../packages/server/test/operations/support.js";
-import { callTool, stdio, testCaller, testService } from "../../packages/server/test/service/support.js";
+import type { Operation, Params } from "../../packages/gateway/src/interfaces/operation.js";
+import { createRunner } from "../../packages/gateway/src/operations/run-operation.js";
+import { answerError } from "../../packages/gateway/src/pipeline/answer-error.js";
+import { contextOf, exchangeOf } from "../../packages/gateway/test/operations/support.js";
+import { callTool, stdio, testCaller, testService } from "../../packages/gateway/test/service/support.js";
 import { type Random, seededRandom } from "../support/seed.js";
 
 const SCHEMA = {

@@ -9,8 +9,8 @@ import { addServer, listImports } from "../../packages/cli/src/console/new-serve
 import { trustFacts } from "../../packages/cli/src/console/trust-rows.js";
 import { createContext } from "../../packages/cli/src/terminal/context.js";
 import { describeFiles } from "../../packages/cli/src/terminal/trust-prompt.js";
-import { shownVariable } from "../../packages/client/src/config/fingerprint.js";
-import { loadConfig, TrustStore } from "../../packages/client/src/config/index.js";
+import { shownVariable } from "../../packages/config/src/fingerprint.js";
+import { loadConfig, TrustStore } from "../../packages/config/src/index.js";
 import { hasControls, urlForApproval, valueForApproval } from "../../packages/core/src/index.js";
 import { Place } from "../e2e/command.js";
 import { npmServer, RegistryPlace, remoteServer } from "../e2e/registry-place.js";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ServerDefinition } from "../../packages/client/src/index.js";
-import type { Caller } from "../../packages/server/src/interfaces/exchange.js";
+import type { Caller } from "../../packages/gateway/src/interfaces/exchange.js";
 import {
   callTool,
   refusalOf,
@@ -15,7 +15,7 @@ import {
   testExchange,
   testService,
   textOf,
-} from "../../packages/server/test/service/support.js";
+} from "../../packages/gateway/test/service/support.js";
 import { ChangingServers, tool } from "./changing-server.js";
 
 const OWN = ["query", "execute", "session"];

@@ -4,17 +4,17 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type BrokerPlace, brokerPlace } from "../../packages/broker/src/index.js";
-import { takeName } from "../../packages/broker/src/wire/client-proof.js";
+import { type BrokerPlace, brokerPlace } from "../../packages/daemon/src/index.js";
+import { takeName } from "../../packages/daemon/src/wire/client-proof.js";
 import {
   encodeFrame,
   FRAME,
   frameHead,
   MAX_FRAME_BYTES,
   MAX_HELLO_BYTES,
-} from "../../packages/broker/src/wire/frames.js";
-import { tryConnect } from "../../packages/broker/src/wire/try-connect.js";
-import { clientHello, type Message, startBroker, startClient } from "../../packages/broker/test/support.js";
+} from "../../packages/daemon/src/wire/frames.js";
+import { tryConnect } from "../../packages/daemon/src/wire/try-connect.js";
+import { clientHello, type Message, startBroker, startClient } from "../../packages/daemon/test/support.js";
 
 let home: string;
 let place: BrokerPlace;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { executionPlace, PROTOCOL_VERSION } from "../../packages/broker/src/relay/index.js";
+import { executionPlace, PROTOCOL_VERSION } from "../../packages/daemon/src/relay/index.js";
 import { bin } from "../e2e/command.js";
 import type { Peer } from "../e2e/gateway-clients.js";
 import { testServer } from "../e2e/server-entries.js";

@@ -1,6 +1,6 @@
 // A large result that is cut, whatever it contains, never costs the answer of the batch it belongs to.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { callTool, stdio, type TestService, testService } from "../../packages/server/test/service/support.js";
+import { callTool, stdio, type TestService, testService } from "../../packages/gateway/test/service/support.js";
 import { type Random, seededRandom } from "../support/seed.js";
 
 type Raw = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@
 import type { ToolProgress } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import { stdio } from "../../packages/client/test/hub/fixtures.js";
-import { testExchange, testService } from "../../packages/server/test/service/support.js";
+import { testExchange, testService } from "../../packages/gateway/test/service/support.js";
 
 const SLOW = { connectTimeoutMs: 120_000, callTimeoutMs: 240_000 };
 

@@ -1,6 +1,6 @@
 // What clients with tokens of their own do every day: nothing is in their way.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type TestService, testService } from "../../packages/server/test/service/support.js";
+import { type TestService, testService } from "../../packages/gateway/test/service/support.js";
 import { clientOf as clientIn, type Raw, SECRET, spill as spillIn } from "./two-clients.js";
 
 describe("everyday use of several clients", () => {

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { journalFolder, workspaceKey } from "../../packages/server/src/journal/index.js";
+import { journalFolder, workspaceKey } from "../../packages/gateway/src/journal/index.js";
 import { Place, root } from "../e2e/command.js";
 import { ServedStdio } from "../e2e/serve-stdio-client.js";
 

@@ -1,8 +1,8 @@
 // Several gateways on one store: an id that a client sends back names the gateway that made it. It must not open the way to
 // other principals' calls, to the database, or to gateways that the client makes up.
 import { describe, expect, it } from "vitest";
-import { callModern, type Message, modern } from "../../packages/server/test/endpoints/http-client.js";
-import { createTestService } from "../../packages/server/test/protocol/test-service.js";
+import { callModern, type Message, modern } from "../../packages/gateway/test/endpoints/http-client.js";
+import { createTestService } from "../../packages/gateway/test/protocol/test-service.js";
 import { hasPostgres, needsPostgres } from "../team/team.js";
 import { accept, capabilities, startGateway, teamDatabase } from "../team/team-support.js";
 

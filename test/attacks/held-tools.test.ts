@@ -8,7 +8,7 @@ import {
   type SetUp,
   type TestService,
   testService,
-} from "../../packages/server/test/service/support.js";
+} from "../../packages/gateway/test/service/support.js";
 import { announce, ChangingServers, tool } from "./changing-server.js";
 
 const READ_ONLY = { annotations: { readOnlyHint: true } };

@@ -6,17 +6,17 @@ import { describe, expect, it } from "vitest";
 import { packageProblem } from "../../packages/cli/src/registry/package-rules.js";
 import type { RegistryPackage } from "../../packages/cli/src/registry/registry-server.js";
 import { asksForSecret, isSecretField } from "../../packages/client/src/channel/secret-words.js";
-import { parseEnvFile } from "../../packages/client/src/config/dot-env.js";
-import { expandText, secretsIn } from "../../packages/client/src/config/expand.js";
-import { assigned } from "../../packages/client/src/config/fingerprint.js";
-import { maskedText } from "../../packages/client/src/config/masked-text.js";
-import { parseConfigText } from "../../packages/client/src/config/parse-file.js";
-import { parseJson } from "../../packages/client/src/config/parse-json.js";
-import { parseYaml } from "../../packages/client/src/config/parse-yaml.js";
-import { parseProgramText } from "../../packages/client/src/config/program-text.js";
 import { hiddenIn } from "../../packages/client/src/pins/hidden-text.js";
 import { instructionsIn } from "../../packages/client/src/pins/model-instructions.js";
 import { skeletonOf } from "../../packages/client/src/pins/plain-letters.js";
+import { parseEnvFile } from "../../packages/config/src/dot-env.js";
+import { expandText, secretsIn } from "../../packages/config/src/expand.js";
+import { assigned } from "../../packages/config/src/fingerprint.js";
+import { maskedText } from "../../packages/config/src/masked-text.js";
+import { parseConfigText } from "../../packages/config/src/parse-file.js";
+import { parseJson } from "../../packages/config/src/parse-json.js";
+import { parseYaml } from "../../packages/config/src/parse-yaml.js";
+import { parseProgramText } from "../../packages/config/src/program-text.js";
 import {
   parsePath,
   Redactor,
@@ -28,7 +28,7 @@ import {
   urlForApproval,
   valueForApproval,
 } from "../../packages/core/src/index.js";
-import { parseReference } from "../../packages/server/src/pipeline/references.js";
+import { parseReference } from "../../packages/gateway/src/pipeline/references.js";
 import { Place } from "../e2e/command.js";
 import { growthOf, MAX_GROWTH, MAX_GROWTH_WITH_MEMORY } from "../support/growth.js";
 

@@ -5,8 +5,8 @@ import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { silentLogger } from "@trunkline/core";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { type HttpEndpointOptions, listenHttp, type Principals } from "../../packages/server/src/endpoints/http.js";
-import { BodyBudget, readBody } from "../../packages/server/src/endpoints/http-requests.js";
+import { type HttpEndpointOptions, listenHttp, type Principals } from "../../packages/gateway/src/endpoints/http.js";
+import { BodyBudget, readBody } from "../../packages/gateway/src/endpoints/http-requests.js";
 import {
   callModern,
   envelope,
@@ -16,8 +16,8 @@ import {
   post,
   read,
   untilEnded,
-} from "../../packages/server/test/endpoints/http-client.js";
-import { createTestService } from "../../packages/server/test/protocol/test-service.js";
+} from "../../packages/gateway/test/endpoints/http-client.js";
+import { createTestService } from "../../packages/gateway/test/protocol/test-service.js";
 
 const INITIALIZE = {
   jsonrpc: "2.0",

@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { journalFolder } from "../../packages/server/src/journal/index.js";
+import { journalFolder } from "../../packages/gateway/src/journal/index.js";
 import { Place } from "../e2e/command.js";
 
 const EVIL = "x$(touch /tmp/owned)";

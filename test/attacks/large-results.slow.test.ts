@@ -4,7 +4,7 @@ import { encodeMessage, JsonBytes } from "@trunkline/protocol";
 import { describe, expect, it, vi } from "vitest";
 import { LargeMessages } from "../../packages/client/src/results/large-messages.js";
 import { http, stdio } from "../../packages/client/test/hub/fixtures.js";
-import { testExchange, testService } from "../../packages/server/test/service/support.js";
+import { testExchange, testService } from "../../packages/gateway/test/service/support.js";
 import { startServer } from "../servers/start.js";
 
 const SLOW = { connectTimeoutMs: 120_000, callTimeoutMs: 240_000 };

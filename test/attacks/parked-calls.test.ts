@@ -1,13 +1,13 @@
 // A modern client that retries a parked call must get its result, and nobody else's request may disturb it.
 import { silentLogger } from "@trunkline/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Call } from "../../packages/server/src/protocol/call.js";
-import { DEFAULT_LIMITS } from "../../packages/server/src/protocol/limits.js";
-import { ModernProtocol } from "../../packages/server/src/protocol/modern.js";
-import { ParkedCalls } from "../../packages/server/src/protocol/parked-calls.js";
-import { RequestContext } from "../../packages/server/src/protocol/request-context.js";
-import { envelope, type Message } from "../../packages/server/test/endpoints/http-client.js";
-import { createTestService } from "../../packages/server/test/protocol/test-service.js";
+import { Call } from "../../packages/gateway/src/protocol/call.js";
+import { DEFAULT_LIMITS } from "../../packages/gateway/src/protocol/limits.js";
+import { ModernProtocol } from "../../packages/gateway/src/protocol/modern.js";
+import { ParkedCalls } from "../../packages/gateway/src/protocol/parked-calls.js";
+import { RequestContext } from "../../packages/gateway/src/protocol/request-context.js";
+import { envelope, type Message } from "../../packages/gateway/test/endpoints/http-client.js";
+import { createTestService } from "../../packages/gateway/test/protocol/test-service.js";
 
 const view = { outlet: { send: () => {} }, progressToken: undefined, logLevel: undefined };
 

@@ -1,7 +1,12 @@
 // Attacks of one client on the data of another: both have a token of their own for the same server.
 import type { ContentId, ContentStore } from "@trunkline/core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type TestService, testCaller, testExchange, testService } from "../../packages/server/test/service/support.js";
+import {
+  type TestService,
+  testCaller,
+  testExchange,
+  testService,
+} from "../../packages/gateway/test/service/support.js";
 import { clientOf as clientIn, type Raw, SECRET, spill as spillIn } from "./two-clients.js";
 
 let under: TestService;

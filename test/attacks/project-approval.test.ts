@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { loadConfig, TrustStore } from "../../packages/client/src/config/index.js";
+import { loadConfig, TrustStore } from "../../packages/config/src/index.js";
 import { Place } from "../e2e/command.js";
 import { ServedStdio } from "../e2e/serve-stdio-client.js";
 import { recorder } from "./recorded-program.js";

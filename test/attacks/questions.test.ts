@@ -5,8 +5,8 @@ import type { Abilities, Channel, Question } from "../../packages/client/src/cha
 import { createQueueChannel } from "../../packages/client/src/channel/queue-channel.js";
 import { vetElicitation } from "../../packages/client/src/channel/vetted-elicitation.js";
 import { defuseLinks, linkProblem } from "../../packages/client/src/channel/web-links.js";
-import { approveOperation } from "../../packages/server/src/operations/ask-user.js";
-import { createExchangeChannel } from "../../packages/server/src/protocol/exchange-channel.js";
+import { approveOperation } from "../../packages/gateway/src/operations/ask-user.js";
+import { createExchangeChannel } from "../../packages/gateway/src/protocol/exchange-channel.js";
 import { callerOf } from "../support/caller.js";
 
 const form = (message: string, properties: object = { value: { type: "string" } }) => ({

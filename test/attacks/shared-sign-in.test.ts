@@ -1,7 +1,7 @@
 // Everyone who uses a gateway uses the accounts it is signed in to. A colleague must not be able to sign it in to
 // theirs.
 import { expect, it } from "vitest";
-import { createExchangeChannel } from "../../packages/server/src/protocol/exchange-channel.js";
+import { createExchangeChannel } from "../../packages/gateway/src/protocol/exchange-channel.js";
 
 it.each([
   ["local", { url: {} }, true],

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { MemoryCredentials } from "../../packages/client/src/auth/credentials.js";
 import { listenOnLoopback } from "../../packages/client/src/auth/loopback.js";
 import { ServerAuth } from "../../packages/client/src/auth/server-auth.js";
-import type { AuthSettings, HttpServer } from "../../packages/client/src/config/loaded-config.js";
+import type { AuthSettings, HttpServer } from "../../packages/config/src/loaded-config.js";
 import { Place } from "../e2e/command.js";
 
 interface Answer {

@@ -1,7 +1,7 @@
 // Clients that send their requests so slowly that they would occupy connections forever.
 import { connect } from "node:net";
 import { expect, it } from "vitest";
-import { startHttp } from "../../packages/server/test/endpoints/http-client.js";
+import { startHttp } from "../../packages/gateway/test/endpoints/http-client.js";
 
 /** Sends bytes, keeps the connection open, and returns the first line of the answer once the server closes it. */
 async function sendPart(url: string, text: string): Promise<string> {

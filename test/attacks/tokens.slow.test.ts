@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { callModern, post, untilEnded } from "../../packages/server/test/endpoints/http-client.js";
+import { callModern, post, untilEnded } from "../../packages/gateway/test/endpoints/http-client.js";
 import { outcomeOf, Place, type Running } from "../e2e/command.js";
 
 function place(): Place {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Embedder, silentLogger } from "@trunkline/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Vectors } from "../../packages/server/src/find/kept-vectors.js";
+import { Vectors } from "../../packages/gateway/src/find/kept-vectors.js";
 
 const TEXTS = ["pay: Send money.", "read: Read a file."];
 const WAIT = { waitMs: 60_000 };

@@ -2,10 +2,15 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createApprover } from "../../packages/cli/src/agent/approval-prompt.js";
 import type { CommandContext } from "../../packages/cli/src/terminal/context.js";
-import { verdictOn } from "../../packages/client/src/config/policy.js";
 import type { Hub } from "../../packages/client/src/index.js";
 import { ToolNames } from "../../packages/client/src/names/names-table.js";
-import { type SetUp, type TestService, testExchange, testService } from "../../packages/server/test/service/support.js";
+import { verdictOn } from "../../packages/config/src/policy.js";
+import {
+  type SetUp,
+  type TestService,
+  testExchange,
+  testService,
+} from "../../packages/gateway/test/service/support.js";
 import { ChangingServers, tool } from "./changing-server.js";
 
 const AMBIGUOUS = expect.objectContaining({ code: "AMBIGUOUS" });

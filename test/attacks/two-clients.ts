@@ -1,5 +1,5 @@
 // Clients of several principals in front of one service, and a result that one of them has stored.
-import { callTool, type TestService, testCaller, testExchange } from "../../packages/server/test/service/support.js";
+import { callTool, type TestService, testCaller, testExchange } from "../../packages/gateway/test/service/support.js";
 
 export type Raw = Readonly<Record<string, unknown>>;
 

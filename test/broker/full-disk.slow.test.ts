@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { recordedBrokers } from "../../packages/broker/src/relay/index.js";
+import { recordedBrokers } from "../../packages/daemon/src/relay/index.js";
 import { needs } from "../support/needs.js";
 import { isRunning, User } from "./windows.js";
 

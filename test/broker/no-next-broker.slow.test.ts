@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { recordedBrokers } from "../../packages/broker/src/relay/index.js";
+import { recordedBrokers } from "../../packages/daemon/src/relay/index.js";
 import { isAlive, Place, root } from "../e2e/command.js";
 import { ServedStdio } from "../e2e/serve-stdio-client.js";
 

@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BrokerServer, brokerPlace, type ClientLink } from "../../packages/broker/src/index.js";
 import { silentLogger } from "../../packages/core/src/index.js";
+import { BrokerServer, brokerPlace, type ClientLink } from "../../packages/daemon/src/index.js";
 import { root } from "../e2e/command.js";
 import { isRunning, User } from "./windows.js";
 

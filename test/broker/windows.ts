@@ -4,8 +4,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { recordedBrokers } from "../../packages/broker/src/relay/index.js";
-import { startOf } from "../../packages/broker/src/wire/start-lock.js";
+import { recordedBrokers } from "../../packages/daemon/src/relay/index.js";
+import { startOf } from "../../packages/daemon/src/wire/start-lock.js";
 import { bin, Place, root, seen } from "../e2e/command.js";
 
 const HERE = join(root, "test", "broker");

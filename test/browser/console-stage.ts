@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { recordedBrokers } from "../../packages/broker/src/relay/index.js";
+import { recordedBrokers } from "../../packages/daemon/src/relay/index.js";
 import { outcomeOf, Place, root } from "../e2e/command.js";
 
 const CANDIDATES = [

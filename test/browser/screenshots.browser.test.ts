@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
-import { FileJournal, journalFolder } from "../../packages/server/src/journal/index.js";
+import { FileJournal, journalFolder } from "../../packages/gateway/src/journal/index.js";
 import { bin, root } from "../e2e/command.js";
 import { browserPath, ConsoleStage, closeBrowser } from "./console-stage.js";
 

@@ -1,6 +1,7 @@
 // Runs the library's programs in the documentation exactly as printed, with plain Node, in a project that installed the
 // packages from the repository with npm, as the pages say.
 import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { postgresBinaries, startPostgres } from "../../packages/store-postgres/test/support/postgres-cluster.js";
@@ -9,9 +10,10 @@ import { type Block, blocksOf, PAGES, readPage } from "./pages.js";
 import { Shell } from "./shell.js";
 import { matches } from "./shown-output.js";
 
-const PACKAGES = ["client", "core", "protocol", "server", "store", "store-postgres", "agent"].map((name) =>
-  join(root, "packages", name),
-);
+/** All libraries but the largest, which downloads a model. */
+const PACKAGES = readdirSync(join(root, "packages"))
+  .filter((name) => !["cli", "console", "daemon", "embed"].includes(name))
+  .map((name) => join(root, "packages", name));
 /** Its program needs a database. */
 const TEAM_PAGE = "packages/store-postgres/README.md";
 const binaries = postgresBinaries();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { ENTRY_FIELDS, SETTING_FIELDS } from "../../packages/client/src/config/index.js";
-import { createRegistry } from "../../packages/server/src/operations/operation-registry.js";
+import { ENTRY_FIELDS, SETTING_FIELDS } from "../../packages/config/src/index.js";
+import { createRegistry } from "../../packages/gateway/src/operations/operation-registry.js";
 import { storeOperations } from "../../packages/store/src/contract/index.js";
 import { configurationPage } from "../../scripts/configuration-page.js";
 import { referencePage } from "../../scripts/reference-page.js";

@@ -8,7 +8,7 @@ import {
   connectBroker,
   executionPlace,
   PROTOCOL_VERSION,
-} from "../../packages/broker/src/relay/index.js";
+} from "../../packages/daemon/src/relay/index.js";
 import { outcomeOf, type Place, type Running, seen } from "./command.js";
 import { ServedStdio } from "./serve-stdio-client.js";
 

@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { endLeftGroups, recordedBrokers } from "../../packages/broker/src/relay/index.js";
-import { startOf } from "../../packages/broker/src/wire/start-lock.js";
 import { brokerUseOf } from "../../packages/cli/src/commands/broker/broker-commands.js";
 import { runProgram } from "../../packages/cli/src/program.js";
 import { Interrupts, type StopSignal } from "../../packages/cli/src/terminal/interrupts.js";
+import { endLeftGroups, recordedBrokers } from "../../packages/daemon/src/relay/index.js";
+import { startOf } from "../../packages/daemon/src/wire/start-lock.js";
 import { leftProcesses } from "../support/left-processes.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { journalFolder } from "../../packages/server/src/journal/index.js";
+import { journalFolder } from "../../packages/gateway/src/journal/index.js";
 import { serverPath } from "../servers/start.js";
 import { outcomeOf, Place, seen } from "./command.js";
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { bin, type Outcome, outcomeOf, Place, root } from "./command.js";
 
 const hello = { command: process.execPath, args: [join(root, "test", "servers", "hello.js")] };
-const FIXTURES = join(root, "packages", "client", "test", "config", "import", "fixtures");
+const FIXTURES = join(root, "packages", "config", "test", "import", "fixtures");
 const fixture = (name: string) => readFileSync(join(FIXTURES, name), "utf8");
 const json = (path: string) => JSON.parse(readFileSync(path, "utf8"));
 

@@ -1,6 +1,6 @@
 // `trunkline serve` as clients see it: which tools are listed for which client.
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { modern } from "../../packages/server/test/endpoints/http-client.js";
+import { modern } from "../../packages/gateway/test/endpoints/http-client.js";
 import { Place, type Running } from "./command.js";
 import { ServedStdio } from "./serve-stdio-client.js";
 import { testServer } from "./server-entries.js";

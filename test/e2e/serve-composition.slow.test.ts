@@ -6,7 +6,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
-import { journalFolder } from "../../packages/server/src/journal/index.js";
+import { journalFolder } from "../../packages/gateway/src/journal/index.js";
 import { HANG_MS } from "../support/hang.js";
 import { isInstalled, needs } from "../support/needs.js";
 import { isAlive, outcomeOf, Place, root, seen } from "./command.js";

@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { modern } from "../../packages/server/test/endpoints/http-client.js";
+import { modern } from "../../packages/gateway/test/endpoints/http-client.js";
 import { Place } from "./command.js";
 import { testServer } from "./server-entries.js";
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { journalFolder } from "../../packages/server/src/journal/index.js";
+import { journalFolder } from "../../packages/gateway/src/journal/index.js";
 import { outcomeOf, Place, seen } from "./command.js";
 import { plain, runAtScreen, startAtScreen, tooWide } from "./screen.js";
 import { testServer } from "./server-entries.js";

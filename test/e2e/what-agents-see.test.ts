@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { journalFolder } from "../../packages/server/src/journal/index.js";
+import { journalFolder } from "../../packages/gateway/src/journal/index.js";
 import { Place } from "./command.js";
 import { ServedStdio } from "./serve-stdio-client.js";
 import { testServer } from "./server-entries.js";

@@ -60,7 +60,7 @@ describe("the client by itself", () => {
   it(
     "installs no native code and works",
     async () => {
-      const cwd = await tarballs.project(["core", "protocol", "client"].map(packageName));
+      const cwd = await tarballs.project(["core", "protocol", "config", "client"].map(packageName));
       const files = filesBelow(join(cwd, "node_modules"));
       expect(files.filter((file) => file.endsWith(".node"))).toEqual([]);
       expect(files.filter((file) => /better-sqlite3|onnxruntime/.test(file))).toEqual([]);
@@ -86,7 +86,7 @@ describe("the store by itself", () => {
   it(
     "works, with its own grammars",
     async () => {
-      const cwd = await tarballs.project(["core", "store"].map(packageName));
+      const cwd = await tarballs.project(["core", "grep", "code-graph", "store"].map(packageName));
       expect(filesBelow(join(cwd, "node_modules")).filter((file) => file.includes("tree-sitter-wasm"))).toEqual([]);
       writeFileSync(
         join(cwd, "use.js"),

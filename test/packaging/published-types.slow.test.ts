@@ -9,11 +9,11 @@ import { root, run } from "./tarballs.js";
 const PROGRAM = `
 import { toolsFrom } from "@trunkline/agent";
 import { type HubCallOptions, loadConfig, openHub } from "@trunkline/client";
-import { approvalsIn } from "@trunkline/client/config";
+import { approvalsIn } from "@trunkline/config";
 import { createEmbedder } from "@trunkline/embed";
-import { createService } from "@trunkline/server";
-import { listenHttp } from "@trunkline/server/http";
-import { serveOnStdio } from "@trunkline/server/stdio";
+import { createService } from "@trunkline/gateway";
+import { listenHttp } from "@trunkline/gateway/http";
+import { serveOnStdio } from "@trunkline/gateway/stdio";
 import { openStore } from "@trunkline/store";
 
 export const used = [approvalsIn, openStore, createService, listenHttp, serveOnStdio, toolsFrom, createEmbedder];

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { root } from "../e2e/command.js";
 
 // The parser of a package, which is not a dependency of the tests.
-const { parse } = createRequire(join(root, "packages/server/package.json"))("yaml") as {
+const { parse } = createRequire(join(root, "packages/gateway/package.json"))("yaml") as {
   parse(text: string, options: object): unknown;
 };
 

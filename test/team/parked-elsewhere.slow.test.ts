@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { callModern, type Message } from "../../packages/server/test/endpoints/http-client.js";
-import { until } from "../../packages/server/test/protocol/test-service.js";
+import { callModern, type Message } from "../../packages/gateway/test/endpoints/http-client.js";
+import { until } from "../../packages/gateway/test/protocol/test-service.js";
 import { hasPostgres, needsPostgres } from "./team.js";
 import { accept, call, capabilities, startGateway, teamDatabase } from "./team-support.js";
 

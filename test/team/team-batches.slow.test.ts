@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { IdempotentBatches } from "../../packages/server/src/composite/idempotency.js";
+import { IdempotentBatches } from "../../packages/gateway/src/composite/idempotency.js";
 import { asContentStore } from "../../packages/store/src/index.js";
 import { hasPostgres, needsPostgres } from "./team.js";
 import { startGateway, type TestGateway, teamDatabase } from "./team-support.js";

@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openHub } from "../../packages/client/src/index.js";
 import { configOf, http } from "../../packages/client/test/hub/fixtures.js";
-import type { Message } from "../../packages/server/test/endpoints/http-client.js";
+import type { Message } from "../../packages/gateway/test/endpoints/http-client.js";
 import { roundRobin, startBalancer } from "./balancer.js";
 import { hasPostgres, needsPostgres } from "./team.js";
 import { startGateway, teamDatabase } from "./team-support.js";

@@ -10,7 +10,7 @@ import {
   read,
   Session,
   StreamReader,
-} from "../../packages/server/test/endpoints/http-client.js";
+} from "../../packages/gateway/test/endpoints/http-client.js";
 import { outcomeOf, Place, seen } from "../e2e/command.js";
 import { testServer } from "../e2e/server-entries.js";
 import { hasPostgres, needsPostgres } from "./team.js";

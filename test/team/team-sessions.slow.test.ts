@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { post, read, Session } from "../../packages/server/test/endpoints/http-client.js";
+import { post, read, Session } from "../../packages/gateway/test/endpoints/http-client.js";
 import { asContentStore } from "../../packages/store/src/index.js";
 import { hasPostgres, needsPostgres } from "./team.js";
 import { accept, call, startGateway, teamDatabase } from "./team-support.js";

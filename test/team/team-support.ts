@@ -1,9 +1,9 @@
 // Several gateways on one real database, in this process.
 import { type Gateway, silentLogger } from "@trunkline/core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import { type HttpEndpointOptions, listenHttp } from "../../packages/server/src/endpoints/http.js";
-import { callModern, type Message, modern } from "../../packages/server/test/endpoints/http-client.js";
-import { createTestService, type TestService } from "../../packages/server/test/protocol/test-service.js";
+import { type HttpEndpointOptions, listenHttp } from "../../packages/gateway/src/endpoints/http.js";
+import { callModern, type Message, modern } from "../../packages/gateway/test/endpoints/http-client.js";
+import { createTestService, type TestService } from "../../packages/gateway/test/protocol/test-service.js";
 import { initPostgresStore, openPostgresStore, type PostgresStore } from "../../packages/store-postgres/src/index.js";
 import { type PostgresCluster, startPostgres } from "../../packages/store-postgres/test/support/postgres-cluster.js";
 import { binaries } from "./team.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createTestService, until } from "../../packages/server/test/protocol/test-service.js";
+import { createTestService, until } from "../../packages/gateway/test/protocol/test-service.js";
 import { hasPostgres, needsPostgres } from "./team.js";
 import { accept, call, startGateway, task, teamDatabase } from "./team-support.js";
 

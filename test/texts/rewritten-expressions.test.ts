@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import { packageProblem } from "../../packages/cli/src/registry/package-rules.js";
 import type { RegistryPackage } from "../../packages/cli/src/registry/registry-server.js";
 import { asksForSecret, withoutTitles } from "../../packages/client/src/channel/secret-words.js";
-import { parseEnvFile } from "../../packages/client/src/config/dot-env.js";
-import { expandText } from "../../packages/client/src/config/expand.js";
-import { parseYaml } from "../../packages/client/src/config/parse-yaml.js";
-import { memberOf, textOf } from "../../packages/client/src/config/tree.js";
 import { hiddenIn } from "../../packages/client/src/pins/hidden-text.js";
 import { plainLetters, skeletonOf } from "../../packages/client/src/pins/plain-letters.js";
+import { parseEnvFile } from "../../packages/config/src/dot-env.js";
+import { expandText } from "../../packages/config/src/expand.js";
+import { parseYaml } from "../../packages/config/src/parse-yaml.js";
+import { memberOf, textOf } from "../../packages/config/src/tree.js";
 import { normalized, parsePath } from "../../packages/core/src/index.js";
 import { type Random, seededRandom } from "../support/seed.js";
 

@@ -1,6 +1,6 @@
 // A command that runs in the broker, with the streams and the terminal of this process.
 import { fstatSync } from "node:fs";
-import { type BrokerLink, encodeFrame, encodeJsonFrame, FRAME, type TerminalFacts } from "@trunkline/broker/relay";
+import { type BrokerLink, encodeFrame, encodeJsonFrame, FRAME, type TerminalFacts } from "@trunkline/daemon/relay";
 
 /** What a program on a terminal finds out about it. */
 export function terminalFacts(): TerminalFacts {

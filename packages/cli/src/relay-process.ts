@@ -17,7 +17,7 @@ import {
   RefusedError,
   reachBroker,
   runtimeVariables,
-} from "@trunkline/broker/relay";
+} from "@trunkline/daemon/relay";
 import { startsBroker } from "./commands/broker/broker-commands.js";
 import { BROKER_LOST, relayPerson, terminalFacts } from "./person-relay.js";
 

@@ -11,6 +11,29 @@
  * ```
  */
 
+export type {
+  Diagnostic,
+  HttpServer,
+  InputPrompt,
+  InputRequest,
+  LoadedConfig,
+  ServerDefinition,
+  ServerEntry,
+  Share,
+  StdioServer,
+} from "@trunkline/config";
+export {
+  buildToolName,
+  type ConfigWatch,
+  expandEnv,
+  type LoadConfigOptions,
+  loadConfig,
+  normalizeName,
+  parseToolName,
+  type ToolKey,
+  toolNamePrefix,
+  watchConfig,
+} from "@trunkline/config";
 export { isTrunklineError, TrunklineError } from "@trunkline/core";
 export { type FormField, readFormFields, validateForm } from "@trunkline/core/schema";
 export type {
@@ -37,13 +60,6 @@ export {
   type Elicitation,
   type ElicitationAnswer,
 } from "./channel/typed-channel.js";
-export type { ServerEntry } from "./config/entry-fields.js";
-export { expandEnv } from "./config/expand.js";
-export type { InputPrompt, InputRequest } from "./config/inputs.js";
-export { type LoadConfigOptions, loadConfig } from "./config/load.js";
-export type { Diagnostic, HttpServer, LoadedConfig, ServerDefinition, StdioServer } from "./config/loaded-config.js";
-export type { Share } from "./config/sharing.js";
-export { type ConfigWatch, watchConfig } from "./config/watch.js";
 export type { ListKind, ServerState } from "./connection/connection-options.js";
 export type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./hub/catalogue-items.js";
 export { Hub } from "./hub/hub.js";
@@ -58,7 +74,6 @@ export type { ServerStatus } from "./hub/hub-status.js";
 export { openHub } from "./hub/open-hub.js";
 export type { ResourceUpdate } from "./hub/resource-subscriptions.js";
 export { type AgentTool, resourceTools } from "./hub/resource-tools.js";
-export { buildToolName, normalizeName, parseToolName, type ToolKey, toolNamePrefix } from "./names/name-styles.js";
 export { ToolNames } from "./names/names-table.js";
 export type { HoldReason } from "./pins/classify-change.js";
 export type { HeldEntry } from "./pins/server-pins.js";

@@ -1,16 +1,32 @@
 /**
  * `@trunkline/client/internal`: only for Trunkline's other packages. It may change in any release; programs import
- * `@trunkline/client` or `@trunkline/client/config`.
+ * `@trunkline/client` or `@trunkline/config`.
  */
+
+export {
+  dottedName,
+  type KeychainPlace,
+  keychainTitle,
+  mayBelongTo,
+  ownersOf,
+  type PolicyRules,
+  type PolicyVerdict,
+  parseSecretReference,
+  readKeychain,
+  removeFromKeychain,
+  resolveSecrets,
+  secretEnvironment,
+  verdictOn,
+  wireName,
+  writeKeychain,
+} from "@trunkline/config";
 export { forgetSignIn, type KeptSignIn, readSignIn } from "./auth/kept-sign-ins.js";
 export { authenticateTool, SIGN_IN_TOOL } from "./auth/sign-in-tool.js";
 export type { UrlElicitation } from "./channel/typed-channel.js";
 export { withoutAsker } from "./channel/vetted-elicitation.js";
 export { linkProblem } from "./channel/web-links.js";
-export { type PolicyRules, type PolicyVerdict, verdictOn } from "./config/policy.js";
 export { withoutForeignPrograms } from "./connection/run-folder.js";
 export { isAllowed } from "./hub/member-lists.js";
-export { dottedName, mayBelongTo, ownersOf, wireName } from "./names/name-styles.js";
 export type { RenamedTool } from "./names/names-table.js";
 export { classifyChange } from "./pins/classify-change.js";
 export { type DiffLine, diffDefinitions } from "./pins/definition-diff.js";
@@ -20,13 +36,4 @@ export type { PinChange } from "./pins/pin-state.js";
 export { heldError } from "./pins/server-pins.js";
 export { decodeBase64 } from "./results/base64.js";
 export { capText } from "./results/cap-text.js";
-export {
-  type KeychainPlace,
-  keychainTitle,
-  readKeychain,
-  removeFromKeychain,
-  writeKeychain,
-} from "./secrets/keychain.js";
-export { resolveSecrets, secretEnvironment } from "./secrets/resolve-secrets.js";
-export { parseSecretReference } from "./secrets/secret-reference.js";
 export { listenToProcessTrees } from "./wire/process-tree.js";

@@ -4,16 +4,16 @@ import { relative, sep } from "node:path";
 import { isTrunklineError } from "@trunkline/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { needs } from "../../../test/support/needs.js";
-import { CASES } from "../../store/test/grep/cases.js";
-import { randomPattern } from "../../store/test/grep/random-patterns.js";
-import { askRg, type Case, rgVersion, writeTree } from "../../store/test/grep/rg.js";
-import { makeTree, random } from "../../store/test/grep/tree.js";
+import { CASES } from "../../grep/test/cases.js";
+import { randomPattern } from "../../grep/test/random-patterns.js";
+import { askRg, type Case, rgVersion, writeTree } from "../../grep/test/rg.js";
+import { makeTree, random } from "../../grep/test/tree.js";
 import { openPostgresStore, type PostgresStore } from "../src/index.js";
 import { pgliteDatabase, pgliteDriver } from "./support/pglite-driver.js";
 
 type Lines = Record<string, number[]>;
 
-const recorded = JSON.parse(readFileSync(new URL("../../store/test/grep/ripgrep.json", import.meta.url), "utf8")) as {
+const recorded = JSON.parse(readFileSync(new URL("../../grep/test/ripgrep.json", import.meta.url), "utf8")) as {
   version: string;
   answers: { what: Case; lines: Lines | "error" }[];
 };

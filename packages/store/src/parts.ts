@@ -4,6 +4,28 @@
  * other native code.
  */
 
+export {
+  affectedBy,
+  collectionKey,
+  contentKey,
+  externalKey,
+  type FileFacts as GraphFacts,
+  fileKey,
+  type GraphEdge,
+  type GraphSource,
+  NODE_TYPES,
+  type NodeDescription,
+  type NodeType,
+  type ParsedKey,
+  parseKey,
+  providedKeys,
+  type Relation,
+  resolveFile,
+  tagKey,
+  toMermaid,
+  traverse,
+  versionKey,
+} from "@trunkline/code-graph";
 export { decodeCursor, encodeCursor, metadataObject, tagList, wholeNumber } from "./contract/params.js";
 export { requireParams } from "./contract/require-params.js";
 export { addTo, type ResolvedAddParams } from "./documents/add.js";
@@ -36,7 +58,6 @@ export {
   type Viewer,
   viewerOf,
 } from "./engine/sqlite/visibility.js";
-export { THREAD_LIMITS } from "./engine/threads/store-worker.js";
 export {
   ChunkPacker,
   type IncomingContent,
@@ -47,28 +68,6 @@ export { type AddDocuments, type AddedDocuments, RESULTS_KEPT_MS } from "./engin
 export { graphOf, isGraphText } from "./graph/document-graph.js";
 export { decodeFacts, encodeFacts } from "./graph/file-codec.js";
 export { DEFAULT_NODES, graphWay, nothingNamed, SETTLE_MS } from "./graph/graph-params.js";
-export {
-  affectedBy,
-  collectionKey,
-  contentKey,
-  externalKey,
-  type FileFacts as GraphFacts,
-  fileKey,
-  type GraphEdge,
-  type GraphSource,
-  NODE_TYPES,
-  type NodeDescription,
-  type NodeType,
-  type ParsedKey,
-  parseKey,
-  providedKeys,
-  type Relation,
-  resolveFile,
-  tagKey,
-  toMermaid,
-  traverse,
-  versionKey,
-} from "./graph/index.js";
 export { findSymbol } from "./graph/symbol.js";
 export {
   compareText,

@@ -1,6 +1,6 @@
 // Approves tools that change things: `--yes`, the allow lists, or the person at the terminal.
 import { type Approval, type Approver, allowList, approveAll, refuseAll, type Tool } from "@trunkline/agent";
-import { ownersOf } from "@trunkline/client/internal";
+import { ownersOf } from "@trunkline/config";
 import { isRecord, matchesGlob, printable, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { askWord } from "../terminal/terminal-form.js";
@@ -172,7 +172,7 @@ async function describeCall(
     return [`${printable(tool.title)} may change things. It would be called with`, `  ${shown(args)}`];
   }
   const steps = stepsOf(args);
-  const { describeSources } = await import("@trunkline/server");
+  const { describeSources } = await import("@trunkline/gateway");
   const { operations: _, ...flags } = args;
   return [
     "execute may change things. It would run",

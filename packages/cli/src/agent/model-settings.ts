@@ -2,7 +2,7 @@
 // `.env` is not trusted like the user's own settings: an endpoint from there never gets a key from elsewhere.
 import { dirname, resolve } from "node:path";
 import { type ModelOptions, PROVIDER_NAMES, type ProviderInfo, providerInfo } from "@trunkline/agent";
-import { type DotEnv, foldersUpward, readDotEnv, TrustStore } from "@trunkline/client/config";
+import { type DotEnv, foldersUpward, readDotEnv, TrustStore } from "@trunkline/config";
 import {
   abortError,
   isRecord,

@@ -1,7 +1,7 @@
 // The two tools that give a model the resources of servers. They belong to no server, but are chosen as if each server
 // that has resources had them: `docs.*` includes them, for the resources of docs only.
 import { type AgentTool, type Hub, resourceTools, ToolNames } from "@trunkline/client";
-import { type PolicyRules, verdictOn } from "@trunkline/client/internal";
+import { type PolicyRules, verdictOn } from "@trunkline/config";
 import { isTrunklineError, matchesGlob } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 

@@ -2,8 +2,7 @@
 // that needs a sign-in offers `authenticate` first, and its own tools afterwards.
 import { type Tool, toolsFrom } from "@trunkline/agent";
 import { type AgentTool, type Hub, type RenderedResult, renderBlocks } from "@trunkline/client";
-import { type LoadedConfig, verdictOn } from "@trunkline/client/config";
-import { dottedName, mayBelongTo, type PolicyRules, wireName } from "@trunkline/client/internal";
+import { dottedName, type LoadedConfig, mayBelongTo, type PolicyRules, verdictOn, wireName } from "@trunkline/config";
 import { isGlob, isTrunklineError, printable, type SourcedTool, TrunklineError } from "@trunkline/core";
 import { whileConnecting } from "../app/while-connecting.js";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";

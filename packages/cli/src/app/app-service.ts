@@ -1,9 +1,8 @@
 // The service and everything it depends on, for `serve` and for commands that use it directly.
 import { join, resolve } from "node:path";
 import type { Channel } from "@trunkline/client";
-import type { LoadedConfig } from "@trunkline/client/config";
+import type { LoadedConfig } from "@trunkline/config";
 import { fileReason, isWithin, messageOf, TrunklineError } from "@trunkline/core";
-import { LATEST_PROTOCOL_VERSION } from "@trunkline/protocol";
 import {
   type AskThrough,
   type Backends,
@@ -12,7 +11,7 @@ import {
   type Exchange,
   type Service,
   type ServiceOptions,
-} from "@trunkline/server";
+} from "@trunkline/gateway";
 import {
   FileJournal,
   FileTokenAccount,
@@ -21,7 +20,8 @@ import {
   LineJournal,
   type TokenAccount,
   ToolUsage,
-} from "@trunkline/server/journal";
+} from "@trunkline/gateway/journal";
+import { LATEST_PROTOCOL_VERSION } from "@trunkline/protocol";
 import type { CommandContext } from "../terminal/context.js";
 import type { App } from "./app.js";
 import { cacheFolder, projectPromptFolder, promptFolders, withHome, workspaceOf } from "./folders.js";
@@ -146,7 +146,7 @@ function pathRules(app: App): Partial<ServiceOptions> {
       return { read: expanded(paths?.read), write: expanded(paths?.write), outside: paths?.outside ?? "ask" };
     },
     rememberPaths: async (use, paths) => {
-      const { addToSettings } = await import("@trunkline/client/config");
+      const { addToSettings } = await import("@trunkline/config");
       await addToSettings(join(home, "settings.json"), ["paths", use], paths, { mode: 0o600, signal });
     },
     folderNote:
@@ -173,7 +173,7 @@ function projectPrompts(context: CommandContext, folders: readonly string[]): Se
     note: (message) => context.note(message),
     isTrusted: async (subject) => {
       if (context.env.TRUNKLINE_TRUST === "all") return true;
-      const { TrustStore } = await import("@trunkline/client/config");
+      const { TrustStore } = await import("@trunkline/config");
       return await new TrustStore(context.home).isTrusted(subject);
     },
   };

@@ -12,7 +12,7 @@ import {
   randomGatewayName,
   TrunklineError,
 } from "@trunkline/core";
-import type { Backends, Exchange, Service } from "@trunkline/server";
+import type { Backends, Exchange, Service } from "@trunkline/gateway";
 import type { AnyStore } from "@trunkline/store";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import type { AppChannel, AppOptions } from "./app-options.js";
@@ -333,7 +333,7 @@ export class App implements AsyncDisposable {
     const channel = createTerminalChannel(this.context);
     const through = this.context.shared?.askThrough(this.context.cwd);
     if (through === undefined) return channel;
-    const { channelThrough } = await import("@trunkline/server");
+    const { channelThrough } = await import("@trunkline/gateway");
     return channelThrough(channel, { name: "the terminal" }, through);
   }
 

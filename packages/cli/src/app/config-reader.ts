@@ -1,6 +1,6 @@
 // Reads the configuration of a run, with the user's approvals.
 import type { LoadedConfig } from "@trunkline/client";
-import type { ConfigMemory, LoadConfigOptions, TrustSubject } from "@trunkline/client/config";
+import type { ConfigMemory, LoadConfigOptions, TrustSubject } from "@trunkline/config";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import type { AppOptions } from "./app-options.js";
 import { redactAddress } from "./store-address.js";
@@ -28,7 +28,7 @@ export class ConfigReader {
     const context = this.#context;
     const { cwd, env, home, signal, redactor } = context;
     const { mcp, typed, mode, wanted } = this.#options;
-    const { approvalsIn, loadConfig, TrustStore } = await import("@trunkline/client/config");
+    const { approvalsIn, loadConfig, TrustStore } = await import("@trunkline/config");
     const trust = new TrustStore(home);
     const asking: Partial<LoadConfigOptions> = {};
     if (mode === "ask" && isAtTerminal(context)) {

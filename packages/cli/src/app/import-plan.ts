@@ -8,7 +8,7 @@ import {
   readEditableConfig,
   type ServerEntry,
   toDialect,
-} from "@trunkline/client/config";
+} from "@trunkline/config";
 import { isRecord, isTrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { type MovedSecret, withSecretReferences } from "./move-secrets.js";

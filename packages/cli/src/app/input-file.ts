@@ -25,7 +25,7 @@ export async function parseInputJson(text: string, place: string, hint?: string)
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    const { jsonFault } = await import("@trunkline/client/config");
+    const { jsonFault } = await import("@trunkline/config");
     const { line, column, reason } = jsonFault(text, { strict: true }) ?? unlocated;
     const details = { cause: error, hint };
     throw new TrunklineError("USAGE", `${place}:${line}:${column} cannot be used: ${reason}.`, details);

@@ -1,7 +1,7 @@
 // Journals a call that a person makes at a terminal, so that `trunkline log` and the console show it like any other.
 import type { CallResult } from "@trunkline/client";
 import { LOCAL_PRINCIPAL } from "@trunkline/core";
-import { CallLog, FileJournal, journalFolder } from "@trunkline/server/journal";
+import { CallLog, FileJournal, journalFolder } from "@trunkline/gateway/journal";
 import type { App } from "./app.js";
 import { workspaceKeyOf } from "./workspace-key.js";
 

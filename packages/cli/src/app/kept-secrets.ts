@@ -2,15 +2,15 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { withoutForeignPrograms } from "@trunkline/client/internal";
 import {
   type KeychainPlace,
   keychainTitle,
   readKeychain,
   removeFromKeychain,
   secretEnvironment,
-  withoutForeignPrograms,
   writeKeychain,
-} from "@trunkline/client/internal";
+} from "@trunkline/config";
 import { isAbsent, isRecord, isString, MIN_SECRET_LENGTH, parseJson, writeFileAtomically } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { openApp } from "./app.js";

@@ -4,14 +4,14 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Hub } from "@trunkline/client";
 import { isRecord, parseJson } from "@trunkline/core";
-import type { ListedTool } from "@trunkline/server/journal";
+import type { ListedTool } from "@trunkline/gateway/journal";
 import type { CommandContext } from "../terminal/context.js";
 import { cacheFolder, namesIn } from "./folders.js";
 
 /** Saves the tools of the connected servers for `stats`, `describe` and shell completion. */
 export async function keepTools(context: Pick<CommandContext, "home" | "logger">, hub: Hub): Promise<void> {
   // A separate entry point, because the whole server takes a quarter of a second to load.
-  const { keepCatalogue } = await import("@trunkline/server/catalogue");
+  const { keepCatalogue } = await import("@trunkline/gateway/catalogue");
   await keepCatalogue(hub, { folder: cacheFolder(context), logger: context.logger });
 }
 

@@ -2,7 +2,7 @@
 // approvals change. Edits need no restart.
 
 import { join } from "node:path";
-import { ConfigMemory, type ConfigWatch, type LoadedConfig, watchConfig } from "@trunkline/client/config";
+import { ConfigMemory, type ConfigWatch, type LoadedConfig, watchConfig } from "@trunkline/config";
 import { isTrunklineError, messageOf } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { untrustedNotice } from "../terminal/trust-prompt.js";

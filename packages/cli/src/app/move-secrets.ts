@@ -1,5 +1,5 @@
 // Literal secrets in servers that are imported: the keychain gets the values, and the entry refers to them.
-import type { ServerEntry } from "@trunkline/client/config";
+import type { ServerEntry } from "@trunkline/config";
 import { isSecretName } from "@trunkline/core";
 
 export interface MovedSecret {

@@ -1,11 +1,7 @@
 // The value of a reference such as `${secret:NAME}`, outside of a server's entry.
 import { homedir } from "node:os";
-import {
-  parseSecretReference,
-  resolveSecrets,
-  secretEnvironment,
-  withoutForeignPrograms,
-} from "@trunkline/client/internal";
+import { withoutForeignPrograms } from "@trunkline/client/internal";
+import { parseSecretReference, resolveSecrets, secretEnvironment } from "@trunkline/config";
 import { TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 

@@ -7,7 +7,7 @@ import {
   normalizeName,
   readEditableConfig,
   type ServerEntry,
-} from "@trunkline/client/config";
+} from "@trunkline/config";
 import { isTrunklineError, nearestNames, printable, redactedArgs, redactedUrl, TrunklineError } from "@trunkline/core";
 import { commandLine } from "../terminal/command-line.js";
 import type { CommandContext } from "../terminal/context.js";

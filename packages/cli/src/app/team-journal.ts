@@ -5,7 +5,7 @@ import {
   type JournalReader,
   journalFolder,
   lineJournalReader,
-} from "@trunkline/server/journal";
+} from "@trunkline/gateway/journal";
 import type { AnyStore } from "@trunkline/store";
 import type { App } from "./app.js";
 

@@ -1,5 +1,5 @@
 // A server described on the command line, by its URL or its command, without a configuration.
-import { normalizeName, programName, type ServerEntry } from "@trunkline/client/config";
+import { normalizeName, programName, type ServerEntry } from "@trunkline/config";
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
 import { checkServerUrl, readEntry } from "./server-entry.js";
 

@@ -1,4 +1,4 @@
-import { workspaceKey } from "@trunkline/server/journal";
+import { workspaceKey } from "@trunkline/gateway/journal";
 import type { CommandContext } from "../terminal/context.js";
 import { workspaceOf } from "./folders.js";
 

@@ -10,7 +10,7 @@ import {
   secretsInEntry,
   TrustStore,
   type TrustSubject,
-} from "@trunkline/client/config";
+} from "@trunkline/config";
 import { isFolder, isWithin, realPathOf, resolvedPath, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 

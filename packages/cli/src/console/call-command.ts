@@ -1,7 +1,7 @@
 // A call as a command line, and as a request that repeats it.
 import type { Json } from "@trunkline/console/contract";
 import { isRecord, shellQuoted } from "@trunkline/core";
-import type { OperationKind } from "@trunkline/server";
+import type { OperationKind } from "@trunkline/gateway";
 
 export type CallTarget =
   | { readonly kind: "tool"; readonly server: string; readonly tool: string }

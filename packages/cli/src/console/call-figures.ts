@@ -1,6 +1,6 @@
 // How often each server was called, how often that failed, and how long it took: from the journal of a workspace.
 import { messageOf } from "@trunkline/core";
-import { type CallRecord, workspaceKey } from "@trunkline/server/journal";
+import { type CallRecord, workspaceKey } from "@trunkline/gateway/journal";
 import type { App } from "../app/app.js";
 import { workspaceOf } from "../app/folders.js";
 import { openJournalReader } from "../app/team-journal.js";

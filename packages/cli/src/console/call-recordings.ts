@@ -2,8 +2,8 @@
 // kept, and never written anywhere.
 import { randomBytes } from "node:crypto";
 import { isRecord, LargeValue, type Redactor } from "@trunkline/core";
+import type { CallRecorder, RecordedCall } from "@trunkline/gateway";
 import { JsonBytes } from "@trunkline/protocol";
-import type { CallRecorder, RecordedCall } from "@trunkline/server";
 
 /** A value as JSON text, cut if it is long. */
 export interface KeptValue {

@@ -1,8 +1,8 @@
 // A call of a server's tool by a page: the protocol's own result, small enough to be shown.
 import type { Json, ToolAnswer } from "@trunkline/console/contract";
 import { isRecord, toTrunklineError } from "@trunkline/core";
+import type { Exchange, Service } from "@trunkline/gateway";
 import { JsonBytes } from "@trunkline/protocol";
-import type { Exchange, Service } from "@trunkline/server";
 
 /** A page shows results up to this size. */
 const MAX_BYTES = 8 * 1024 * 1024;

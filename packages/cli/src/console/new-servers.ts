@@ -1,6 +1,6 @@
 // Adds servers to the configuration: one that a person describes, or those that other programs have.
 import { createHash } from "node:crypto";
-import { dialectNotes, type FoundImport, findImports, readEditableConfig, toDialect } from "@trunkline/client/config";
+import { dialectNotes, type FoundImport, findImports, readEditableConfig, toDialect } from "@trunkline/config";
 import type { AddedServer, AnswerOf, ImportRow, NewServer } from "@trunkline/console/contract";
 import { isRecord, printable, printableLines, TrunklineError } from "@trunkline/core";
 import { type App, openApp } from "../app/app.js";

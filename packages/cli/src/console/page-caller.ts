@@ -1,7 +1,7 @@
 // A page as a client of the service. A person is behind it, but it is confined like any other client: a path outside the
 // allowed folders is a question, which the person sees on the Questions page.
 import type { RequestContext } from "@trunkline/console";
-import type { Caller, Exchange, Service } from "@trunkline/server";
+import type { Caller, Exchange, Service } from "@trunkline/gateway";
 import type { App } from "../app/app.js";
 
 const NAME = "console";

@@ -2,7 +2,7 @@
 // there, the console shows it too, and the first answer counts.
 import { randomBytes } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
-import type { AskedClient, AskThrough } from "@trunkline/server";
+import type { AskedClient, AskThrough } from "@trunkline/gateway";
 
 type Answer = Readonly<Record<string, unknown>>;
 

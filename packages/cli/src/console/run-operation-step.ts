@@ -1,7 +1,7 @@
 // One operation as a step of `query`, `execute` or `session`, the way a client would run it.
 import type { Json, OperationAnswer } from "@trunkline/console/contract";
 import { isRecord, parseJson } from "@trunkline/core";
-import type { Exchange, Service } from "@trunkline/server";
+import type { Exchange, Service } from "@trunkline/gateway";
 
 /** A page has no context window. What is sent whole is limited by its size. */
 const MAX_TOKENS = 1_000_000_000;

@@ -1,6 +1,6 @@
 // The effective configuration of a workspace: which file says what, what is wrong with it, and what was approved.
 import { createHash } from "node:crypto";
-import { type ConfigFile, type LoadedConfig, TrustStore } from "@trunkline/client/config";
+import { type ConfigFile, type LoadedConfig, TrustStore } from "@trunkline/config";
 import type { SettingsReport } from "@trunkline/console/contract";
 import type { App } from "../app/app.js";
 import { withHome, workspaceOf } from "../app/folders.js";

@@ -2,8 +2,8 @@
 // the same, and tokens are counted in the background.
 import type { Json, ToolDefinition, ToolRow } from "@trunkline/console/contract";
 import { firstChars, isRecord, messageOf, type SourcedTool, signatureOf, TrunklineError } from "@trunkline/core";
-import type { KnownServer } from "@trunkline/server";
-import { countTokens } from "@trunkline/server/journal";
+import type { KnownServer } from "@trunkline/gateway";
+import { countTokens } from "@trunkline/gateway/journal";
 import type { App } from "../app/app.js";
 
 type Line = Omit<ToolRow, "tokens" | "blocked" | "isRemembered">;

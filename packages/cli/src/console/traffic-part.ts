@@ -1,7 +1,7 @@
 // The page "Traffic": the journal of a workspace, its token account, and what was recorded.
 import type { CallDetails, CallRow, DayRow, Json } from "@trunkline/console/contract";
 import { messageOf, parseJson, TrunklineError } from "@trunkline/core";
-import type { OperationKind } from "@trunkline/server";
+import type { OperationKind } from "@trunkline/gateway";
 import {
   type CallRecord,
   dayOf,
@@ -11,7 +11,7 @@ import {
   journalFolder,
   listCost,
   tokenDays,
-} from "@trunkline/server/journal";
+} from "@trunkline/gateway/journal";
 import { directTools } from "../app/known-tools.js";
 import { openJournalReader } from "../app/team-journal.js";
 import { workspaceKeyOf } from "../app/workspace-key.js";
@@ -200,7 +200,7 @@ class WorkspaceTraffic {
 
   #ownOperations(): Promise<ReadonlyMap<string, OperationKind>> {
     this.#operations ??= (async () => {
-      const { createRegistry } = await import("@trunkline/server");
+      const { createRegistry } = await import("@trunkline/gateway");
       const { cwd, logger } = this.app.context;
       await using registry = createRegistry({ backends: await this.app.backends(), workspace: cwd, logger });
       return new Map(registry.builtin.map(({ name, kind }) => [name, kind]));

@@ -1,6 +1,6 @@
 // Projects that wait for approval: what their files would run, and whether the user's own servers may run in them.
 import { createHash } from "node:crypto";
-import { type LoadedConfig, TrustStore } from "@trunkline/client/config";
+import { type LoadedConfig, TrustStore } from "@trunkline/config";
 import type { QuestionRow } from "@trunkline/console/contract";
 import { TrunklineError } from "@trunkline/core";
 import { type RunnableFile, runnableFiles, workspaceQuestion, workspaceServers } from "../terminal/trust-prompt.js";

@@ -2,7 +2,7 @@
 // that it works.
 import { access } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type EntryPlace, type ImportPlace, importSource } from "@trunkline/client/config";
+import { type EntryPlace, type ImportPlace, importSource } from "@trunkline/config";
 import {
   isProgramId,
   isWithin,

@@ -1,5 +1,5 @@
 // Lists in a program's file that keep it from starting a server although it has an entry.
-import { entryIn } from "@trunkline/client/config";
+import { entryIn } from "@trunkline/config";
 import { isTrunklineError, printable } from "@trunkline/core";
 import type { AgentProgram } from "./agent-programs.js";
 import { ENTRY_NAME } from "./program-states.js";

@@ -1,4 +1,4 @@
-import type { FoundImport } from "@trunkline/client/config";
+import type { FoundImport } from "@trunkline/config";
 import { startsTrunkline } from "./launch-command.js";
 
 /** Skips the entry that `install` wrote: otherwise Trunkline would keep starting itself. */

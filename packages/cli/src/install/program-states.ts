@@ -1,5 +1,5 @@
 // Which agent programs are on this machine, and which of them have Trunkline.
-import { type EntryPlace, type ImportPlace, readProgramFile } from "@trunkline/client/config";
+import { type EntryPlace, type ImportPlace, readProgramFile } from "@trunkline/config";
 import { TrunklineError } from "@trunkline/core";
 import { AGENT_PROGRAMS, type AgentProgram, isPresent, userFile } from "./agent-programs.js";
 import { startsTrunkline } from "./launch-command.js";

@@ -11,7 +11,7 @@ import {
   type PermissionRule,
   type ProgramRules,
   type ServerEntry,
-} from "@trunkline/client/config";
+} from "@trunkline/config";
 import { KNOWN_PROGRAMS, type ProgramId, printable, type TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { homePath } from "../terminal/shown-path.js";

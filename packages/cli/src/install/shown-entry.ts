@@ -1,4 +1,4 @@
-import type { ServerEntry } from "@trunkline/client/config";
+import type { ServerEntry } from "@trunkline/config";
 import { maskedSecret, urlForApproval } from "@trunkline/core";
 
 /**

@@ -1,6 +1,6 @@
 // Carries out a move: backs up, then writes every file or none.
 import { rm, stat } from "node:fs/promises";
-import { type ConfigEdit, editedConfig, entryIn } from "@trunkline/client/config";
+import { type ConfigEdit, editedConfig, entryIn } from "@trunkline/config";
 import {
   fileReason,
   isAbsent,

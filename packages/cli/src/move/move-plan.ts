@@ -12,7 +12,7 @@ import {
   readProgramFile,
   withEntry,
   withoutEntry,
-} from "@trunkline/client/config";
+} from "@trunkline/config";
 import {
   isAbsent,
   isTrunklineError,

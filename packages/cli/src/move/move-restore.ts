@@ -1,7 +1,7 @@
 // Undoes moves: each file as it was, byte for byte, if only the move has changed it. Otherwise the edits stay, the servers
 // are put back and Trunkline is taken out.
 import { rm } from "node:fs/promises";
-import { type EntryPlace, entryIn, readEditableConfig, withEntry, withoutEntry } from "@trunkline/client/config";
+import { type EntryPlace, entryIn, readEditableConfig, withEntry, withoutEntry } from "@trunkline/config";
 import { fileReason, isRecord, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import { startsTrunkline } from "../install/launch-command.js";
 import type { CommandContext } from "../terminal/context.js";

@@ -1,5 +1,5 @@
 // Shows a move: the diff of every file, what stays, and what is wrong.
-import { type ConfigEdit, entryIn, maskedText } from "@trunkline/client/config";
+import { type ConfigEdit, entryIn, maskedText } from "@trunkline/config";
 import { firstChars, isTrunklineError, printable, printableLines, unifiedDiff } from "@trunkline/core";
 import type { AgentProgram } from "../install/agent-programs.js";
 import { shownEntry } from "../install/shown-entry.js";

@@ -1,5 +1,5 @@
 // Which registry is asked. The user decides: an option, the environment, or their own settings; never a project's files.
-import { readUserSettings } from "@trunkline/client/config";
+import { readUserSettings } from "@trunkline/config";
 import { redactedUrl, TrunklineError } from "@trunkline/core";
 
 const DEFAULT_REGISTRY = "https://registry.modelcontextprotocol.io";

@@ -1,7 +1,7 @@
 // Fills a recipe with answers. Text of the registry is written so that our own references in it stay text; what the
 // user typed may refer to variables and secrets, as in every entry.
 import { resolve } from "node:path";
-import { literalText, type RegistryOrigin, type ServerEntry } from "@trunkline/client/config";
+import { literalText, type RegistryOrigin, type ServerEntry } from "@trunkline/config";
 import { hasControls, TrunklineError } from "@trunkline/core";
 import { urlProblem } from "./package-rules.js";
 import type { Ask, Gap, Part, Recipe } from "./registry-recipe.js";

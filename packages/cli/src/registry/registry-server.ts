@@ -1,7 +1,7 @@
 // A server as the registry describes it. Everything here was written by a stranger: texts are cleaned, sizes are
 // limited, and whatever does not have the published shape is left out.
 // https://github.com/modelcontextprotocol/registry/blob/main/docs/reference/api/openapi.yaml
-import { isRegistryName } from "@trunkline/client/config";
+import { isRegistryName } from "@trunkline/config";
 import { firstChars, isRecord, isString, toOneLine } from "@trunkline/core";
 
 export interface RegistryServer {

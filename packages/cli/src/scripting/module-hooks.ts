@@ -35,7 +35,7 @@ interface Loaded {
   shortCircuit: true;
 }
 
-const OWN_PACKAGE = /^@trunkline\/(?:core|protocol|client|server|store|store-postgres|embed|agent)(?:\/|$)/;
+const OWN_PACKAGE = /^@trunkline\/[a-z-]+(?:\/|$)/;
 /** How long the thread waits for source maps to be turned on; without them only line numbers suffer. */
 const MAPS_WAIT_MS = 1_000;
 
@@ -70,7 +70,7 @@ export function createHooks(data: HookData, tell: (message: HookMessage) => void
 }
 
 /**
- * The bundled command contains our packages: `@trunkline/client/config` is `client-config.cjs` next to its own module,
+ * The bundled command contains our packages: `@trunkline/store/contract` is `store-contract.cjs` next to its own module,
  * `@trunkline/store-postgres` an ES module. A script gets those, so that its `TrunklineError` is the one that the command
  * throws.
  */

@@ -6,7 +6,7 @@ export type ProgramPlaces = Pick<CommandContext, "env" | "cwd" | "userHome">;
 /** Returns the environment for a program that we start by its name. A project may have put its folders on the PATH. */
 export async function withoutProjectPrograms({ env, cwd, userHome }: ProgramPlaces): Promise<Record<string, string>> {
   const [{ foldersUpward, foreignFolders }, { withoutForeignPrograms }] = await Promise.all([
-    import("@trunkline/client/config"),
+    import("@trunkline/config"),
     import("@trunkline/client/internal"),
   ]);
   const repository = (await foldersUpward(cwd)).at(-1) ?? cwd;

@@ -1,6 +1,6 @@
 // Asks the user questions at the terminal, on stderr because stdout is for the result.
 import { createInterface } from "node:readline/promises";
-import type { InputRequest } from "@trunkline/client/config";
+import type { InputRequest } from "@trunkline/config";
 import { abortError, printable } from "@trunkline/core";
 import type { CommandContext } from "./context.js";
 import { dropTypedAhead, PromptScreen } from "./typed-ahead.js";

@@ -1,7 +1,7 @@
 // Parts that outlive a command, because the broker keeps them for the next one.
 import type { ConnectionPool } from "@trunkline/client";
 import type { Embedder, Redactor } from "@trunkline/core";
-import type { AskThrough, CallRecorder } from "@trunkline/server";
+import type { AskThrough, CallRecorder } from "@trunkline/gateway";
 import type { AnyStore } from "@trunkline/store";
 
 /** Runs with the same key share a store. */

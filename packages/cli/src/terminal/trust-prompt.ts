@@ -1,5 +1,5 @@
 // Trust at the command line: shows what a project's files would run and asks the user to approve it.
-import { type ConfigFile, type LoadedConfig, TrustStore, type TrustSubject } from "@trunkline/client/config";
+import { type ConfigFile, type LoadedConfig, TrustStore, type TrustSubject } from "@trunkline/config";
 import { printable } from "@trunkline/core";
 import { askApproval } from "./approval-question.js";
 import { type CommandContext, isAtTerminal } from "./context.js";

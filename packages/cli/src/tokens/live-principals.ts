@@ -2,7 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
 import { type Logger, messageOf } from "@trunkline/core";
-import { DEFAULT_PRINCIPAL, type Principals, tokenDigest } from "@trunkline/server/http";
+import { DEFAULT_PRINCIPAL, type Principals, tokenDigest } from "@trunkline/gateway/http";
 import { defaultToken, readDefaultToken, readTokens } from "./token-files.js";
 
 interface Known {

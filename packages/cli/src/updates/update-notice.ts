@@ -1,7 +1,7 @@
 // One line after a command, at most once a day, if a newer version exists. The answer comes from a file; a process in
 // the background keeps it up to date. Nothing here can delay a command or make it fail.
 
-import { readUserSettings } from "@trunkline/client/config";
+import { readUserSettings } from "@trunkline/config";
 import { compareVersions } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { readKnownUpdate, writeKnownUpdate } from "./known-update.js";

@@ -1,6 +1,6 @@
 import { type Gateway, silentLogger, type Team, TrunklineError } from "@trunkline/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { MemoryTeam } from "../../../server/test/protocol/memory-team.js";
+import { MemoryTeam } from "../../../gateway/test/protocol/memory-team.js";
 import { LateGateway } from "../../src/app/late-gateway.js";
 
 const away = () => Promise.reject(new TrunklineError("STORE_UNAVAILABLE", "away"));

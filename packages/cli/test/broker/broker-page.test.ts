@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
-import type { ConnectedClient } from "@trunkline/broker";
 import type { PooledServerStatus } from "@trunkline/client";
+import type { ConnectedClient } from "@trunkline/daemon";
 import { describe, expect, it } from "vitest";
 import { savedText, shownSpan, showStatus } from "../../src/commands/broker/broker-page.js";
 import { brokerStatus } from "../../src/commands/broker/broker-status.js";

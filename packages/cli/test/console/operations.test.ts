@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { journalFolder, readJournal } from "@trunkline/server/journal";
+import { journalFolder, readJournal } from "@trunkline/gateway/journal";
 import { describe, expect, it } from "vitest";
 import { openOperations } from "../../src/console/operations-part.js";
 import { openTestWorld, type TestWorld, WORKSPACE } from "./console-workspace.js";

@@ -1,4 +1,4 @@
-import type { Exchange, Service } from "@trunkline/server";
+import type { Exchange, Service } from "@trunkline/gateway";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { App } from "../../src/app/app.js";
 import { PageCallers } from "../../src/console/page-caller.js";

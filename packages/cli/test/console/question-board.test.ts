@@ -1,8 +1,8 @@
 import type { Channel, QuestionContext } from "@trunkline/client";
 import { TrunklineError } from "@trunkline/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { channelThrough, type Exchange, withAskThrough } from "../../../server/src/interfaces/exchange.js";
-import { Call } from "../../../server/src/protocol/call.js";
+import { channelThrough, type Exchange, withAskThrough } from "../../../gateway/src/interfaces/exchange.js";
+import { Call } from "../../../gateway/src/protocol/call.js";
 import { QuestionBoard, type WaitingQuestion } from "../../src/console/question-board.js";
 import { checkedAnswer } from "../../src/console/question-rows.js";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import type { ConsoleEvent, ImportRow } from "@trunkline/console/contract";
-import { FileJournal, journalFolder, workspaceKey } from "@trunkline/server/journal";
+import { FileJournal, journalFolder, workspaceKey } from "@trunkline/gateway/journal";
 import { expect, it } from "vitest";
 import { serverPath } from "../../../../test/servers/start.js";
 import { openApp } from "../../src/app/app.js";

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LargeValue, Redactor } from "@trunkline/core";
+import { journalFolder } from "@trunkline/gateway/journal";
 import { JsonBytes } from "@trunkline/protocol";
-import { journalFolder } from "@trunkline/server/journal";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CallRecordings, type Recording } from "../../src/console/call-recordings.js";
 import { openTraffic } from "../../src/console/traffic-part.js";

@@ -1,8 +1,8 @@
 // Finds the authorization server of a server. Looked up each time it matters, because a server can switch to another
 // one.
 import type { FetchLike, OAuthServerInfo } from "@modelcontextprotocol/client";
+import type { HttpServer } from "@trunkline/config";
 import { isTrunklineError, redactedUrl, TrunklineError } from "@trunkline/core";
-import type { HttpServer } from "../config/loaded-config.js";
 import type { SignInGuard } from "./sign-in-guard.js";
 
 /** An authorization server and its issuer name. */

@@ -1,6 +1,7 @@
 // Reads and removes stored sign-ins. Connects to nothing but the revocation endpoint.
+
+import type { HttpServer } from "@trunkline/config";
 import { isRecord, isString, type Logger, silentLogger, withDeadline } from "@trunkline/core";
-import type { HttpServer } from "../config/loaded-config.js";
 import { CredentialStore, currentGrant, type Grant } from "./credentials.js";
 import { isSameIssuer } from "./discovery.js";
 import { clientOf } from "./registration.js";

@@ -6,7 +6,7 @@ import type {
   OAuthClientProvider,
   StoredOAuthClientInformation,
 } from "@modelcontextprotocol/client";
-import type { AuthSettings } from "../config/loaded-config.js";
+import type { AuthSettings } from "@trunkline/config";
 import { configuredClient } from "./registration.js";
 
 /**

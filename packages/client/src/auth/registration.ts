@@ -1,7 +1,7 @@
 // Our identity at an authorization server: the client named in the entry, or the one registered for us.
 import type { OAuthServerInfo, StoredOAuthClientInformation } from "@modelcontextprotocol/client";
+import type { AuthSettings } from "@trunkline/config";
 import { TrunklineError } from "@trunkline/core";
-import type { AuthSettings } from "../config/loaded-config.js";
 import type { Grant } from "./credentials.js";
 import { hasScopes } from "./scopes.js";
 

@@ -1,10 +1,11 @@
 // One server's sign-in as its transports see it: provides a token for each request, and handles rejected tokens. Tokens
 // are refreshed under the credentials lock, after re-reading them: if several calls and processes find an old token,
 // one refreshes it and the others use the result.
+
+import type { HttpServer } from "@trunkline/config";
 import type { Logger } from "@trunkline/core";
 import type { ResolveHost } from "@trunkline/core/network";
 import type { SignIn } from "../channel/channel.js";
-import type { HttpServer } from "../config/loaded-config.js";
 import { readChallenge } from "./challenge.js";
 import {
   type CredentialKey,

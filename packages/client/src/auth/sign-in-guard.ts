@@ -3,9 +3,9 @@
 // reach. URLs from the configuration are the user's own choice.
 import type { IncomingMessage } from "node:http";
 import type { FetchLike } from "@modelcontextprotocol/client";
+import type { HttpServer } from "@trunkline/config";
 import { redactedUrl, TrunklineError } from "@trunkline/core";
 import type { AddressZone, ResolveHost } from "@trunkline/core/network";
-import type { HttpServer } from "../config/loaded-config.js";
 
 /** Where a sign-in may lead, depending on where its server is. */
 const REACHABLE: Readonly<Record<AddressZone, readonly AddressZone[]>> = {

@@ -7,7 +7,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import type { AuthSettings } from "../config/loaded-config.js";
+import type { AuthSettings } from "@trunkline/config";
 import { type CredentialKey, type Credentials, grantOf, withGrant } from "./credentials.js";
 import { configuredClient, isRegisteredFor, isSecretOver } from "./registration.js";
 import { lifeOf, secretsOf } from "./token-life.js";

@@ -2,9 +2,9 @@
 // the state, the user and the storage.
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { FetchLike } from "@modelcontextprotocol/client";
+import type { HttpServer } from "@trunkline/config";
 import { abortable, isTrunklineError, messageOf, TrunklineError, withDeadline } from "@trunkline/core";
 import type { SignIn, SignInRequest } from "../channel/channel.js";
-import type { HttpServer } from "../config/loaded-config.js";
 import { currentGrant, grantOf } from "./credentials.js";
 import { discover } from "./discovery.js";
 import { listenOnLoopback } from "./loopback.js";

@@ -1,7 +1,7 @@
 // Requests tokens without a user: refreshes, and machines that sign in as themselves.
 import type { FetchLike, StoredOAuthTokens } from "@modelcontextprotocol/client";
+import type { HttpServer } from "@trunkline/config";
 import { type Logger, TrunklineError, withoutUndefined } from "@trunkline/core";
-import type { HttpServer } from "../config/loaded-config.js";
 import { type CredentialRecord, type Grant, grantOf, withGrant } from "./credentials.js";
 import { type Discovered, discover } from "./discovery.js";
 import type { MachineProvider } from "./machine-provider.js";

@@ -1,4 +1,6 @@
 // Turns the failures of wires and servers into errors with a code, a specific cause, and a hint on what to try next.
+
+import type { HttpServer, ServerDefinition } from "@trunkline/config";
 import {
   type ErrorCode,
   firstWords,
@@ -13,7 +15,6 @@ import {
 import { REFUSED_CODES, RPC_CODES, RpcError } from "@trunkline/protocol";
 import { usesSignIn } from "../auth/server-auth.js";
 import { hintToSignIn } from "../auth/sign-in-errors.js";
-import type { HttpServer, ServerDefinition } from "../config/loaded-config.js";
 import { HttpError, InsufficientScopeError, StreamEndedError } from "../wire/http-errors.js";
 import { WireClosedError } from "../wire/message-wire.js";
 import type { ProcessExit } from "../wire/stdio-wire.js";

@@ -1,11 +1,12 @@
 // One server definition, one self-healing connection. Each time it connects, a new generation begins: late events of an
 // old generation (a close, a failed request) never affect a newer one.
+
+import { callTimeoutOf, connectTimeoutOf, type ServerDefinition } from "@trunkline/config";
 import { abortable, abortError, isTrunklineError, signalOf, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
 import type { Caller } from "../channel/caller.js";
 import { runOutsideChannels, type SignIn } from "../channel/channel.js";
 import type { Call } from "../channel/in-flight.js";
-import { callTimeoutOf, connectTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
 import { LargeMessages } from "../results/large-messages.js";
 import { StdioWire } from "../wire/stdio-wire.js";
 import { Attempt } from "./connection-attempt.js";

@@ -1,12 +1,12 @@
 // A generation is a session on a started wire. A connection goes through several. Each is opened once, within its
 // timeout and with a reason if that fails, and closed once.
+
+import { connectTimeoutOf, resolveSecrets, type ServerDefinition, secretEnvironment } from "@trunkline/config";
 import { isTrunklineError, type Logger, TrunklineError, withDeadline } from "@trunkline/core";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { ServerAuth } from "../auth/server-auth.js";
 import type { Abilities, Question } from "../channel/channel.js";
 import type { Call } from "../channel/in-flight.js";
-import { connectTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
-import { resolveSecrets, secretEnvironment } from "../secrets/resolve-secrets.js";
 import { isOtherTransport } from "../wire/http-errors.js";
 import type { Wire } from "../wire/message-wire.js";
 import { type ProcessExit, StdioWire } from "../wire/stdio-wire.js";

@@ -1,5 +1,7 @@
 // The exchange on one connection: our requests, and the server's questions during them. Every question goes to the
 // channel whose call caused it. If that channel is unknown, the question is declined, never routed by guessing.
+
+import { callTimeoutOf, type ServerDefinition } from "@trunkline/config";
 import {
   abortError,
   isRecord,
@@ -18,7 +20,6 @@ import type { Caller } from "../channel/caller.js";
 import { type Channel, currentChannel, type Question } from "../channel/channel.js";
 import { type AskPolicy, type Call, InFlightTable } from "../channel/in-flight.js";
 import { vetElicitation } from "../channel/vetted-elicitation.js";
-import { callTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
 import { largeOf, wholeResult } from "../results/large-messages.js";
 import type { SharedOptions } from "./connection-options.js";
 import type { Generation } from "./generation.js";

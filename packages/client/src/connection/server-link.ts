@@ -1,8 +1,9 @@
 // A server as a hub uses it: a connection of its own, or its part of a connection that several hubs share.
+
+import type { ServerDefinition } from "@trunkline/config";
 import type { TrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
 import type { SignIn } from "../channel/channel.js";
-import type { ServerDefinition } from "../config/loaded-config.js";
 import type { ServerState } from "./connection-options.js";
 import type { OutgoingRequest } from "./outgoing.js";
 import type { RequestOptions } from "./server-conversation.js";

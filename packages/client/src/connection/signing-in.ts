@@ -1,10 +1,11 @@
 // When and how often the user is asked to sign in to a server, and what happens if they don't.
+
+import type { ServerDefinition } from "@trunkline/config";
 import { isTrunklineError, type TrunklineError, toTrunklineError } from "@trunkline/core";
 import { ServerAuth, type ServerAuthOptions, usesSignIn } from "../auth/server-auth.js";
 import { signInCancelled } from "../auth/sign-in-errors.js";
 import type { SignInReport } from "../auth/sign-in-report.js";
 import type { SignIn } from "../channel/channel.js";
-import type { ServerDefinition } from "../config/loaded-config.js";
 import { neededScope } from "./connection-errors.js";
 
 interface SigningInOptions {

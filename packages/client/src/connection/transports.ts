@@ -1,8 +1,9 @@
 // Selects the wire to a server, and the fallback if the server does not support the first one.
+
+import type { HttpServer, ServerDefinition, StdioServer } from "@trunkline/config";
 import { type Logger, nestingVariable, redactedUrl, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_MESSAGE_BYTES } from "@trunkline/protocol";
 import type { ServerAuth } from "../auth/server-auth.js";
-import type { HttpServer, ServerDefinition, StdioServer } from "../config/loaded-config.js";
 import type { LargeMessages } from "../results/large-messages.js";
 import { HttpSseWire } from "../wire/http-sse-wire.js";
 import type { Wire } from "../wire/message-wire.js";

@@ -1,7 +1,8 @@
 // Tools, resources and prompts as a hub reports them: the pair of server and name that identifies one, the server's
 // description, and the raw listing.
+
+import { dottedName } from "@trunkline/config";
 import { isRecord, type SourcedTool } from "@trunkline/core";
-import { dottedName } from "../names/name-styles.js";
 
 /** A resource of a server, identified by the pair of server and URI. */
 export interface SourcedResource {

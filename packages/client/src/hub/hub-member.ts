@@ -1,10 +1,11 @@
 // A server in the hub: its connections and the calls on them. Its lists are in member-lists.ts.
+
+import type { ServerDefinition } from "@trunkline/config";
+import { shareOf } from "@trunkline/config";
 import { isTrunklineError, signalOf, type ToolCallOptions, type ToolCallResult, TrunklineError } from "@trunkline/core";
 import { buildParamHeaders, RPC_CODES, readParamHeaders } from "@trunkline/protocol";
 import { authenticateResult, SIGN_IN_TOOL, signInElsewhere, withdrawnBy } from "../auth/sign-in-tool.js";
 import { type Channel, canAnswer, currentChannel, partyOf } from "../channel/channel.js";
-import type { ServerDefinition } from "../config/loaded-config.js";
-import { shareOf } from "../config/sharing.js";
 import type { ConnectionOptions, ListKind } from "../connection/connection-options.js";
 import type { RequestOptions } from "../connection/server-conversation.js";
 import type { RequestSource, ServerLink } from "../connection/server-link.js";

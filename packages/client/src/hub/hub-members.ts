@@ -1,10 +1,11 @@
 // The servers of a hub as one catalogue: finds a server or a tool, connects the servers needed for that, and detects
 // changes.
+
+import type { ServerDefinition } from "@trunkline/config";
+import { bareName, dottedName, mayBelongTo, type ToolKey, toolNamePrefix } from "@trunkline/config";
 import { isTrunklineError, type Logger, nearestNames, type SourcedTool, TrunklineError } from "@trunkline/core";
 import { authenticateTool, SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
-import type { ServerDefinition } from "../config/loaded-config.js";
 import { isConnectable, type ListKind } from "../connection/connection-options.js";
-import { bareName, dottedName, mayBelongTo, type ToolKey, toolNamePrefix } from "../names/name-styles.js";
 import { ToolNames } from "../names/names-table.js";
 import type { KnownTool } from "../pins/neighbours.js";
 import { heldError } from "../pins/server-pins.js";

@@ -1,10 +1,11 @@
 // The options of a hub, and the options and results of its calls.
+
+import type { ToolKey } from "@trunkline/config";
 import type { Logger, Redactor, ToolCallOptions, ToolCallResult } from "@trunkline/core";
 import type { Abilities, Channel, Root, SignIn } from "../channel/channel.js";
 import type { AskPolicy } from "../channel/in-flight.js";
 import type { ClientInfo } from "../connection/connection-options.js";
 import type { TaskWish } from "../connection/task-calls.js";
-import type { ToolKey } from "../names/name-styles.js";
 import type { ConnectionPool } from "../pool/connection-pool.js";
 import type { CatalogueListener } from "./hub-events.js";
 

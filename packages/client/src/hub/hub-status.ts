@@ -1,7 +1,8 @@
 // The hub's reports on its servers: status and warnings, with secrets redacted.
+
+import { type AuthSettings, entryRedactor, type LoadedConfig, type ServerDefinition } from "@trunkline/config";
 import { isTrunklineError, REDACTED, type Redactor, redactedArgs, redactedUrl, TrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
-import { type AuthSettings, entryRedactor, type LoadedConfig, type ServerDefinition } from "../config/loaded-config.js";
 import type { ServerState } from "../connection/connection-options.js";
 import { heldError } from "../pins/server-pins.js";
 import type { HubMember } from "./hub-member.js";

@@ -1,5 +1,7 @@
 // The hub: every server of a configuration, connected, as one catalogue. Callers and sub-agents share its connections.
 
+import type { LoadedConfig, ServerDefinition } from "@trunkline/config";
+import { type ToolKey, toolNamePrefix } from "@trunkline/config";
 import {
   type ErrorCode,
   type Logger,
@@ -17,12 +19,10 @@ import { CredentialStore, type Credentials, MemoryCredentials } from "../auth/cr
 import { SIGN_IN_TIMEOUT_MS } from "../auth/sign-in.js";
 import { SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
 import { type Channel, partyOf, type Root, runWithChannel } from "../channel/channel.js";
-import type { LoadedConfig, ServerDefinition } from "../config/loaded-config.js";
 import { Connection } from "../connection/connection.js";
 import type { ConnectionOptions } from "../connection/connection-options.js";
 import { inheritedEnvironment } from "../connection/server-environment.js";
 import type { ServerLink } from "../connection/server-link.js";
-import { type ToolKey, toolNamePrefix } from "../names/name-styles.js";
 import type { ToolNames } from "../names/names-table.js";
 import { type HeldEntry, ServerPins } from "../pins/server-pins.js";
 import { renderText } from "../results/render-result.js";

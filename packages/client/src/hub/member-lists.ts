@@ -1,5 +1,7 @@
 // The lists of one server as its hub sees them: read again when they change, filtered by the configuration, compared with
 // the pinned definitions.
+
+import type { ToolFilter } from "@trunkline/config";
 import {
   contentIdOf,
   isTrunklineError,
@@ -10,7 +12,6 @@ import {
   toTrunklineError,
 } from "@trunkline/core";
 import { RPC_CODES, readParamHeaders } from "@trunkline/protocol";
-import type { ToolFilter } from "../config/entry-fields.js";
 import { isSessionExpired } from "../connection/connection-errors.js";
 import type { ListKind } from "../connection/connection-options.js";
 import type { ServerLink } from "../connection/server-link.js";

@@ -1,10 +1,9 @@
 // Opens a hub, by default with the configuration that the commands would use in this folder.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import type { LoadedConfig } from "@trunkline/config";
+import { approvalsIn, loadConfig, TrustStore } from "@trunkline/config";
 import { TrunklineError } from "@trunkline/core";
-import { loadConfig } from "../config/load.js";
-import type { LoadedConfig } from "../config/loaded-config.js";
-import { approvalsIn, TrustStore } from "../config/trusted-files.js";
 import { Hub } from "./hub.js";
 import type { HubOptions } from "./hub-options.js";
 

@@ -1,5 +1,5 @@
 // The table of all tool names in use: the name of each pair in each style, and the pair for a given name.
-import { byCodeUnit, isGlob, matchesGlob, nearestNames, TrunklineError, typingDistance } from "@trunkline/core";
+
 import {
   dottedName,
   hashedName,
@@ -9,7 +9,8 @@ import {
   pairId,
   plainName,
   type ToolKey,
-} from "./name-styles.js";
+} from "@trunkline/config";
+import { byCodeUnit, isGlob, matchesGlob, nearestNames, TrunklineError, typingDistance } from "@trunkline/core";
 
 /** A name that differs from what its style's rule alone would give. */
 export interface RenamedTool extends ToolKey {

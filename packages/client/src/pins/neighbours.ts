@@ -1,5 +1,5 @@
 // The tools of the other servers, as far as a new tool of one server can be mistaken for one of them.
-import { dottedName, NAME_STYLES, plainName, type ToolKey } from "../names/name-styles.js";
+import { dottedName, NAME_STYLES, plainName, type ToolKey } from "@trunkline/config";
 import { skeletonOf } from "./plain-letters.js";
 
 /** A tool of another server. */

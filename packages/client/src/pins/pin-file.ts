@@ -3,9 +3,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ServerDefinition } from "@trunkline/config";
 import { isAbsent, isRecord, parseJson, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import { type HeldLock, withFileLock } from "../auth/file-lock.js";
-import type { ServerDefinition } from "../config/loaded-config.js";
 import type { HoldReason } from "./classify-change.js";
 import { type HeldDefinition, NO_PINS, type Pin, type PinChange, type PinState } from "./pin-state.js";
 import type { Definition, PinKind } from "./pinned-definition.js";

@@ -1,5 +1,5 @@
 // What is pinned for the servers of a configuration, read from the files: connects nothing.
-import type { ServerDefinition } from "../config/loaded-config.js";
+import type { ServerDefinition } from "@trunkline/config";
 import { pinFolder, pinOwner, pinPath, readPins, updatePins } from "./pin-file.js";
 import { approveHeld, type HeldDefinition, type Pin, type PinChange, type PinState } from "./pin-state.js";
 import type { Definition, PinKind } from "./pinned-definition.js";

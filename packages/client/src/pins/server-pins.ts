@@ -1,6 +1,7 @@
 // The pins of one server in a hub: compares every list it sends, keeps what was accepted, and knows what is held.
+
+import type { ServerDefinition } from "@trunkline/config";
 import { contentIdOf, type Logger, messageOf, TrunklineError } from "@trunkline/core";
-import type { ServerDefinition } from "../config/loaded-config.js";
 import { type KnownTool, Neighbours } from "./neighbours.js";
 import { pinFolder, pinOwner, pinPath, type ReadPins, readPins, updatePins } from "./pin-file.js";
 import { approveHeld, compareList, type HeldItem, NO_PINS, type PinChange, type PinState } from "./pin-state.js";

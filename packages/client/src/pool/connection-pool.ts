@@ -1,9 +1,9 @@
 // Connections that several hubs of one process share.
 import { createHmac, randomBytes } from "node:crypto";
+import type { ServerDefinition } from "@trunkline/config";
+import { shareOf } from "@trunkline/config";
 import { type Logger, silentLogger, TrunklineError } from "@trunkline/core";
 import type { Caller } from "../channel/caller.js";
-import type { ServerDefinition } from "../config/loaded-config.js";
-import { shareOf } from "../config/sharing.js";
 import type { ConnectionOptions } from "../connection/connection-options.js";
 import type { ServerLink } from "../connection/server-link.js";
 import { differenceOf, keyParts, partsKey, rootsKey } from "./pool-key.js";

@@ -1,13 +1,12 @@
 // When two servers are the same one: everything that decides what runs, what it can reach and how it is talked to.
+
+import type { ServerDefinition, Share } from "@trunkline/config";
+import { connectionSettings, secretEnvironment } from "@trunkline/config";
 import { usesSignIn } from "../auth/server-auth.js";
 import type { Root } from "../channel/channel.js";
-import { connectionSettings } from "../config/entry-fields.js";
-import type { ServerDefinition } from "../config/loaded-config.js";
-import type { Share } from "../config/sharing.js";
 import type { ConnectionOptions } from "../connection/connection-options.js";
 import { runFolderPath } from "../connection/run-folder.js";
 import { stdioEnvironment } from "../connection/transports.js";
-import { secretEnvironment } from "../secrets/resolve-secrets.js";
 
 /** Whose server it is. */
 interface KeyPlace {

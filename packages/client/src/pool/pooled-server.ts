@@ -1,9 +1,9 @@
 // One server of a pool: its connection, the hubs that use it, and when it may stop.
+
+import type { ServerDefinition, Share } from "@trunkline/config";
 import { type LogFields, type Logger, Redactor } from "@trunkline/core";
 import { isLogged } from "@trunkline/protocol";
 import type { Caller } from "../channel/caller.js";
-import type { ServerDefinition } from "../config/loaded-config.js";
-import type { Share } from "../config/sharing.js";
 import { Connection } from "../connection/connection.js";
 import type { ConnectionOptions, ServerState } from "../connection/connection-options.js";
 import type { RequestOptions } from "../connection/server-conversation.js";

@@ -1,5 +1,7 @@
 // A hub's part of a connection that it may share with others. It lists the server for its own hub and counts as
 // connected once it has; calls, questions and secrets stay the hub's own.
+
+import { connectTimeoutOf, type ServerDefinition } from "@trunkline/config";
 import {
   abortable,
   abortError,
@@ -15,7 +17,6 @@ import type { SignInReport } from "../auth/sign-in-report.js";
 import { withdrawnBy } from "../auth/sign-in-tool.js";
 import type { Caller } from "../channel/caller.js";
 import { currentChannel, partyOf, runOutsideChannels, type SignIn } from "../channel/channel.js";
-import { connectTimeoutOf, type ServerDefinition } from "../config/loaded-config.js";
 import type { Connection } from "../connection/connection.js";
 import { type ConnectionOptions, callerOf, type ServerState } from "../connection/connection-options.js";
 import type { RequestOptions } from "../connection/server-conversation.js";

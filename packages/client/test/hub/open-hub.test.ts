@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startServer } from "../../../../test/servers/start.js";
-import { loadConfig, TrustStore } from "../../src/config/index.js";
+import { loadConfig, TrustStore } from "../../../config/src/index.js";
 import { type HubOptions, openHub } from "../../src/index.js";
 import { serverPath } from "./fixtures.js";
 

@@ -12,7 +12,7 @@ import {
   toolNamePrefix,
   uriName,
   wireName,
-} from "../../src/names/name-styles.js";
+} from "../../../config/src/names/name-styles.js";
 
 const WIRE = /^[A-Za-z0-9_-]{1,64}$/;
 const HYPHENATED = /^[a-z0-9]+(-[a-z0-9]+)*$/;

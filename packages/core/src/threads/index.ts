@@ -10,4 +10,4 @@ export {
   serveRpc,
   Transferred,
 } from "./rpc.js";
-export { endThread, startThread, type Thread } from "./thread.js";
+export { endThread, startThread, THREAD_LIMITS, type Thread } from "./thread.js";

@@ -9,9 +9,9 @@ import {
   remotesOf,
   serveRpc,
   startThread,
+  THREAD_LIMITS,
   type Thread,
 } from "@trunkline/core/threads";
-import { THREAD_LIMITS } from "@trunkline/store/parts";
 import type { PostgresThreadStart, ThreadHandlers } from "./postgres-thread.js";
 
 const THREAD_ENTRY = new URL("./postgres-thread.js", import.meta.url);

@@ -1,9 +1,10 @@
 // The graph of one document: which documents are parsed, and what is kept of those that are not. Pure.
+
+import { DEFAULT_MAX_LENGTH, extractGraph, type FileGraph, isConfigPath, languageOf } from "@trunkline/code-graph";
 import { type GeneratedKind, generatedKindOf } from "../engine/content/generated.js";
 import type { IndexText } from "../engine/content/text.js";
 import type { IndexEntry } from "../engine/indexing/indexer.js";
 import { baseNameOf } from "../engine/sqlite/documents.js";
-import { DEFAULT_MAX_LENGTH, extractGraph, type FileGraph, isConfigPath, languageOf } from "./index.js";
 
 type GraphedEntry = Pick<IndexEntry, "path" | "size">;
 

@@ -1,21 +1,23 @@
 // How a document's part of the graph is stored: JSON in a zstd frame, in arrays instead of objects. The document itself is
 // node 0, and its symbols are nodes 1 and up, so no key of its own is written out. FORMAT.md describes both forms.
 import { compress, decompress } from "@cloudpss/zstd/wasm";
-import { TrunklineError } from "@trunkline/core";
-import { expandedSize } from "../engine/content/zstd-frame.js";
 import {
   type FileEdge,
   type FileFacts,
+  fileKey,
   type GraphEdge,
   IMPORT_KINDS,
   NODE_TYPES,
+  nameOf,
   REFERENCE_ROOTS,
   RELATIONS,
   type Reference,
   type SymbolFacts,
   type SymbolKind,
-} from "./model/graph-model.js";
-import { fileKey, nameOf, symbolKey } from "./model/node-keys.js";
+  symbolKey,
+} from "@trunkline/code-graph";
+import { TrunklineError } from "@trunkline/core";
+import { expandedSize } from "../engine/content/zstd-frame.js";
 
 /** What resolution found out about a document. */
 export interface FileLinks {

@@ -4,12 +4,10 @@
 // The table `graph_terms` stores names as text, with a letter for the node type in front, in the order in which they are
 // listed. Everything else is only looked up, so it is stored as a 64-bit hash.
 import { createHash } from "node:crypto";
+import { externalKey, type FileFacts, fileKey, NODE_TYPES, type NodeType, providedKeys } from "@trunkline/code-graph";
 import { numberReader, writeNumber } from "../engine/content/small-numbers.js";
 import type { Db, SqlValue } from "../engine/sqlite/database.js";
 import type { FileLinks } from "./file-codec.js";
-import { type FileFacts, NODE_TYPES, type NodeType } from "./model/graph-model.js";
-import { externalKey, fileKey } from "./model/node-keys.js";
-import { providedKeys } from "./resolve/lookup-keys.js";
 
 const HASHED = "\u0001";
 const EXTERNAL = externalKey("");

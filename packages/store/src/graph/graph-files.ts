@@ -1,11 +1,12 @@
 // Reads documents of the stored graph for queries: what they define, and their edges.
+
+import { type GraphEdge, parseKey, type Relation, type SymbolFacts } from "@trunkline/code-graph";
 import { TrunklineError } from "@trunkline/core";
 import { hexOf } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { decodeSymbols, type LinkReader, type PlacedEdge, readLinks } from "./file-codec.js";
 import { filesWith, touchesTerm } from "./file-terms.js";
 import { type FileRow, graphIndexer } from "./graph-indexer.js";
-import { type GraphEdge, parseKey, type Relation, type SymbolFacts } from "./index.js";
 
 /** A document with its definitions and edges, which are read when they are needed. */
 class GraphFile {

@@ -1,6 +1,15 @@
 // The code graph on disk. Each live document stores what its own text says. Edges between documents are resolved from
 // that afterwards, for every new document and every document that depends on one that was added, changed or removed.
 // Both are stored in one piece per document; `graph_terms` finds the documents.
+
+import {
+  type Affected,
+  affectedBy,
+  type FileFacts,
+  type FileGraph,
+  type GraphSource,
+  resolveFile,
+} from "@trunkline/code-graph";
 import type { IndexEntry, Indexer } from "../engine/indexing/indexer.js";
 import { bytesOf } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
@@ -15,7 +24,6 @@ import {
   termsOfFacts,
   termsOfLinks,
 } from "./file-terms.js";
-import { type Affected, affectedBy, type FileFacts, type FileGraph, type GraphSource, resolveFile } from "./index.js";
 
 /** A row of `graph_files`. */
 export interface FileRow {

@@ -1,8 +1,9 @@
 // Checks the parameters of `graph`.
+
+import { parseRelation, RELATIONS, type Relation } from "@trunkline/code-graph";
 import { TrunklineError } from "@trunkline/core";
 import type { GraphParams } from "../contract/index.js";
 import { wholeNumber } from "../contract/params.js";
-import { parseRelation, RELATIONS, type Relation } from "./index.js";
 
 /** How many nodes an answer has by default. */
 export const DEFAULT_NODES = 100;

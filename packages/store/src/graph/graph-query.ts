@@ -1,4 +1,16 @@
 // `graph`: shows how documents and the symbols in them relate, starting from a node found by hash, name or key.
+
+import {
+  contentKey,
+  fileKey,
+  type GraphEdge,
+  NODE_TYPES,
+  type ParsedKey,
+  parseKey,
+  toMermaid,
+  traverse,
+  versionKey,
+} from "@trunkline/code-graph";
 import { TrunklineError } from "@trunkline/core";
 import type { Call } from "@trunkline/core/threads";
 import type { GraphParams, GraphResult, RelatedDocuments } from "../contract/index.js";
@@ -12,17 +24,6 @@ import { filesWith, nameTerm, touchesTerm } from "./file-terms.js";
 import { GraphFiles } from "./graph-files.js";
 import { graphPending } from "./graph-indexer.js";
 import { DEFAULT_NODES, graphWay, nothingNamed } from "./graph-params.js";
-import {
-  contentKey,
-  fileKey,
-  type GraphEdge,
-  NODE_TYPES,
-  type ParsedKey,
-  parseKey,
-  toMermaid,
-  traverse,
-  versionKey,
-} from "./index.js";
 import { nodesOfType, typesOf } from "./node-types.js";
 import { type GraphDatabases, StoredGraph } from "./stored-graph.js";
 

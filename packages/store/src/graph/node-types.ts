@@ -1,11 +1,12 @@
 // `list_types` and `list_type` of `graph`: list which nodes exist.
+
+import { collectionKey, externalKey, fileKey, NODE_TYPES, type NodeType, tagKey } from "@trunkline/code-graph";
 import { TrunklineError } from "@trunkline/core";
 import type { GraphResult } from "../contract/index.js";
 import { hexOf } from "../engine/sqlite/contents.js";
 import type { SqlValue } from "../engine/sqlite/database.js";
 import { namesOf, type TermFile } from "./file-terms.js";
 import { GraphFiles } from "./graph-files.js";
-import { collectionKey, externalKey, fileKey, NODE_TYPES, type NodeType, tagKey } from "./index.js";
 import type { GraphDatabases } from "./stored-graph.js";
 
 /**

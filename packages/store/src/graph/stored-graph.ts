@@ -1,9 +1,6 @@
 // Presents both databases as one graph. Edges found in texts come from the index; tags, collections, equal content and
 // versions are read from the content database.
 
-import { bytesOf, hexOf } from "../engine/sqlite/contents.js";
-import type { Db, SqlValue } from "../engine/sqlite/database.js";
-import { GraphFiles } from "./graph-files.js";
 import {
   collectionKey,
   fileKey,
@@ -15,7 +12,10 @@ import {
   type Relation,
   tagKey,
   versionKey,
-} from "./index.js";
+} from "@trunkline/code-graph";
+import { bytesOf, hexOf } from "../engine/sqlite/contents.js";
+import type { Db, SqlValue } from "../engine/sqlite/database.js";
+import { GraphFiles } from "./graph-files.js";
 
 /** The databases the graph is read from. */
 export interface GraphDatabases {

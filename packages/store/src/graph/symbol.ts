@@ -1,11 +1,12 @@
 // Finds one definition in a document, for `get`. The document is parsed on the spot, so older versions have symbols
 // too.
+
+import { type ExtractInput, extractGraph, type GraphSymbol, parseKey } from "@trunkline/code-graph";
 import { TrunklineError } from "@trunkline/core";
 import type { Call } from "@trunkline/core/threads";
 import { decodeText } from "../engine/content/text.js";
 import { type ContentRow, readContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
-import { type ExtractInput, extractGraph, type GraphSymbol, parseKey } from "./index.js";
 
 const NAMES_IN_HINT = 20;
 

@@ -1,12 +1,9 @@
 // One page of a grep answer: what it contains, where it ends, and the cursor for the next one.
 import { TrunklineError } from "@trunkline/core";
+import type { BatchAnswer, BatchRequest, CompiledPattern, DocumentMatches, ScannedMatch } from "@trunkline/grep";
 import type { GrepMatch, GrepResult, GrepState } from "../contract/index.js";
 import { decodeCursor, encodeCursor } from "../contract/params.js";
-import type { BatchAnswer, DocumentMatches } from "./grep-messages.js";
-import type { BatchRequest } from "./grep-pool.js";
 import type { GrepDocument, GrepQuery } from "./grep-query.js";
-import type { CompiledPattern } from "./pattern.js";
-import type { ScannedMatch } from "./scan.js";
 
 /** The default limits of an answer. */
 export const DEFAULTS = { budgetMs: 10_000, maxMatches: 1000, maxBytes: 1 << 20, maxFiles: 10_000 };

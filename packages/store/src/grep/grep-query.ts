@@ -2,14 +2,12 @@
 // page. Nothing is dropped silently: anything missing from an answer can be reached with its cursor.
 import { createHash } from "node:crypto";
 import { abortable, abortError, TrunklineError } from "@trunkline/core";
+import type { BatchAnswer, BatchRequest, GrepPool, TrigramQuery } from "@trunkline/grep";
+import { compilePattern } from "@trunkline/grep";
 import type { FilterParams, GrepMatch, GrepParams, GrepResult } from "../contract/index.js";
 import { wholeNumber } from "../contract/params.js";
 import { compileGlobs } from "../engine/files/glob.js";
-import type { BatchAnswer } from "./grep-messages.js";
 import { DEFAULTS, Page, type Place, type Query, readCursor, WHOLE_DOCUMENT } from "./grep-page.js";
-import type { BatchRequest, GrepPool } from "./grep-pool.js";
-import type { TrigramQuery } from "./literals.js";
-import { compilePattern } from "./pattern.js";
 
 /** grep's own parameters. Documents and filters are up to the source. */
 export type GrepQuery = Omit<GrepParams, "documents" | keyof FilterParams>;

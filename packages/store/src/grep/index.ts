@@ -1,7 +1,15 @@
 /** grep: searches documents for patterns in ripgrep's dialect, in its own threads. */
 
-export type { GrepReader } from "./grep-messages.js";
-export { GrepPool } from "./grep-pool.js";
+export type { GrepReader } from "@trunkline/grep";
+export {
+  compilePattern,
+  GrepPool,
+  mayMatch,
+  type PatternOptions,
+  queryText,
+  Scanner,
+  type TrigramQuery,
+} from "@trunkline/grep";
 export {
   compareText,
   type GrepCallOptions,
@@ -12,7 +20,4 @@ export {
   type GrepSource,
   grep,
 } from "./grep-query.js";
-export { mayMatch, queryText, type TrigramQuery } from "./literals.js";
-export { compilePattern, type PatternOptions } from "./pattern.js";
-export { Scanner } from "./scan.js";
 export { findCandidates, trigramIndexer } from "./trigram-index.js";

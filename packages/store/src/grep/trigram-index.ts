@@ -2,11 +2,20 @@
 // entry it has not reached is a candidate for every pattern. Entries are stored in segments; small ones are merged with
 // their neighbours. Merging drops removed entries. Until then they do no harm: ids are never reused, so no query asks
 // for them.
+
+import type { TrigramQuery } from "@trunkline/grep";
+import {
+  type Block,
+  type EntryKeys,
+  findList,
+  makeBlocks,
+  readBlock,
+  TRIGRAM_KEYS,
+  textKeys,
+  trigramKey,
+} from "@trunkline/grep";
 import type { Indexer, PreparedEntry } from "../engine/indexing/indexer.js";
 import type { Db } from "../engine/sqlite/database.js";
-import type { TrigramQuery } from "./literals.js";
-import { TRIGRAM_KEYS, textKeys, trigramKey } from "./trigram-keys.js";
-import { type Block, type EntryKeys, findList, makeBlocks, readBlock } from "./trigram-segment.js";
 
 /**
  * This many segments are merged into one with at most MOST_ENTRIES entries, unless one of them already makes up most of

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { extractGraph, type FileFacts, MemoryGraph, resolveFile } from "../../../code-graph/src/index.js";
+import { fixtureGraph } from "../../../code-graph/test/support.js";
 import { decodeFacts, decodeLinks, encodeFacts, encodeLinks, readLinks } from "../../src/graph/file-codec.js";
-import { extractGraph, type FileFacts, MemoryGraph, resolveFile } from "../../src/graph/index.js";
-import { fixtureGraph } from "./support.js";
 
 const FIXTURES = [
   "typescript/hub.ts",

@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isTrunklineError } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
+import { random } from "../../../grep/test/tree.js";
 import { type GrepParams, type GrepResult, openStore, type Store } from "../../src/index.js";
 import { rawDatabase } from "../support/raw-database.js";
 import { temporaryFolder, temporaryStore } from "../support/temporary.js";
-import { random } from "./tree.js";
 
 function makeFiles(folder: string, files: Readonly<Record<string, string | Uint8Array>>): void {
   for (const [path, content] of Object.entries(files)) {

@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { writeTree } from "../../../grep/test/rg.js";
+import { makeTree } from "../../../grep/test/tree.js";
 import type { GrepResult } from "../../src/contract/index.js";
 import { type GrepLimits, GrepPool, type GrepQuery, grep } from "../../src/grep/index.js";
 import { MemorySource } from "./memory-source.js";
-import { writeTree } from "./rg.js";
-import { makeTree } from "./tree.js";
 
 let pool: GrepPool;
 beforeAll(() => {

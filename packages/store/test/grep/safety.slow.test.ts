@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { random } from "../../../grep/test/tree.js";
 import { GrepPool, grep } from "../../src/grep/index.js";
 import { MemorySource } from "./memory-source.js";
-import { random } from "./tree.js";
 
 let pool: GrepPool;
 beforeAll(() => {

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { textKeys, trigramKey } from "../../../grep/src/trigram-keys.js";
+import { randomPattern } from "../../../grep/test/random-patterns.js";
+import { makeTree, random } from "../../../grep/test/tree.js";
 import { indexTextOf } from "../../src/engine/content/text.js";
 import type { IndexEntry } from "../../src/engine/indexing/indexer.js";
 import { type Db, openDatabase } from "../../src/engine/sqlite/database.js";
 import { compilePattern, Scanner } from "../../src/grep/index.js";
 import { findCandidates, trigramIndexer } from "../../src/grep/trigram-index.js";
-import { textKeys, trigramKey } from "../../src/grep/trigram-keys.js";
-import { randomPattern } from "./random-patterns.js";
-import { makeTree, random } from "./tree.js";
 
 const tree = makeTree();
 const ALL = { maxCount: 0, before: 0, after: 0, afterLine: 0, collect: 0, collectBytes: 0, firstOnly: false };

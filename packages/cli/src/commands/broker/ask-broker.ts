@@ -1,4 +1,6 @@
 // Asks the user's broker about itself, for `trunkline broker` and `trunkline doctor`.
+
+import { TrunklineError } from "@trunkline/core";
 import {
   type BrokerPlace,
   BrokerSilentError,
@@ -7,8 +9,7 @@ import {
   killSilentBrokers,
   RefusedError,
   requestControl,
-} from "@trunkline/broker";
-import { TrunklineError } from "@trunkline/core";
+} from "@trunkline/daemon";
 import type { CommandContext } from "../../terminal/context.js";
 import type { BrokerStatus } from "./broker-status.js";
 

@@ -1,4 +1,7 @@
 // The broker's own process: what it does for clients, how long it stays.
+
+import { listenToProcessTrees } from "@trunkline/client/internal";
+import { createLogger, type Logger, messageOf } from "@trunkline/core";
 import {
   type AdmittedClient,
   type BrokerHost,
@@ -10,9 +13,7 @@ import {
   type PersonLink,
   ProcessGroups,
   trimLog,
-} from "@trunkline/broker";
-import { listenToProcessTrees } from "@trunkline/client/internal";
-import { createLogger, type Logger, messageOf } from "@trunkline/core";
+} from "@trunkline/daemon";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { Interrupts, type StopSignal } from "../../terminal/interrupts.js";

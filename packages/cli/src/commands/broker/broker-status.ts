@@ -1,6 +1,7 @@
 // The facts that `trunkline broker` shows: who uses the broker, which servers it runs for them, and what that saves.
-import type { ConnectedClient } from "@trunkline/broker";
+
 import type { PooledServerStatus } from "@trunkline/client";
+import type { ConnectedClient } from "@trunkline/daemon";
 import type { ProcessMemory } from "./process-memory.js";
 
 /** Programs choose their own names. */

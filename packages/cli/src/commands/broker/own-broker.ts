@@ -1,8 +1,8 @@
 // A broker for the client of this process alone, without a socket: for a relay whose broker has ended when no other can
 // be started. The client's session goes on here.
 import { type Duplex, duplexPair } from "node:stream";
-import { type BrokerPlace, BrokerServer, type ClientHello } from "@trunkline/broker";
 import { silentLogger } from "@trunkline/core";
+import { type BrokerPlace, BrokerServer, type ClientHello } from "@trunkline/daemon";
 import { admit } from "./broker-process.js";
 import { WarmParts } from "./warm-parts.js";
 import { Workspaces } from "./workspace.js";

@@ -1,7 +1,7 @@
 // What the broker keeps open between commands and clients.
 import { ConnectionPool } from "@trunkline/client";
 import { type Embedder, type Logger, messageOf, type Redactor } from "@trunkline/core";
-import type { AskThrough, CallRecorder } from "@trunkline/server";
+import type { AskThrough, CallRecorder } from "@trunkline/gateway";
 import type { AnyStore } from "@trunkline/store";
 import { CallRecordings } from "../../console/call-recordings.js";
 import { QuestionBoard } from "../../console/question-board.js";

@@ -1,8 +1,8 @@
 // What `serve` opens, kept by the broker for all clients that are alike: configuration, policy, trust, servers, store.
 import { createHash } from "node:crypto";
 import { PassThrough, Readable, Writable } from "node:stream";
-import type { ClientHello, ClientLink } from "@trunkline/broker";
 import { isRecord, messageOf, parseJson, TrunklineError } from "@trunkline/core";
+import type { ClientHello, ClientLink } from "@trunkline/daemon";
 import type { App } from "../../app/app.js";
 import { createContext } from "../../terminal/context.js";
 import { Interrupts } from "../../terminal/interrupts.js";
@@ -101,7 +101,7 @@ class Workspace {
     if (!this.matches(env)) attached.leave();
     for (const note of this.#notes) link.note(note);
     try {
-      const [{ serveOnStdio }, service] = await Promise.all([import("@trunkline/server/stdio"), this.app.service()]);
+      const [{ serveOnStdio }, service] = await Promise.all([import("@trunkline/gateway/stdio"), this.app.service()]);
       await serveOnStdio({
         service,
         logger: this.app.context.logger,

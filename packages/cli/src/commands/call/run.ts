@@ -1,7 +1,7 @@
 import { addAbortSignal } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
-import type { LoadedConfig } from "@trunkline/client/config";
-import { dottedName, mayBelongTo } from "@trunkline/client/internal";
+import type { LoadedConfig } from "@trunkline/config";
+import { dottedName, mayBelongTo } from "@trunkline/config";
 import { isTrunklineError, printableJson, TrunklineError } from "@trunkline/core";
 import { RPC_CODES } from "@trunkline/protocol";
 import { openApp } from "../../app/app.js";

@@ -37,7 +37,7 @@ const KINDS: Readonly<Record<string, FindKind>> = {
     return { words: AGENT_PROGRAMS.map(({ id, title }) => word(id, title)) };
   },
   source: async () => {
-    const { IMPORT_SOURCES } = await import("@trunkline/client/config");
+    const { IMPORT_SOURCES } = await import("@trunkline/config");
     return { words: [...IMPORT_SOURCES.map(({ id, title }) => word(id, title)), word("all")] };
   },
   provider: async () => {
@@ -73,7 +73,7 @@ function word(value: string, about = ""): Candidate {
  * harmless.
  */
 async function serverNames({ cwd, env, home, signal }: CommandContext, { position }: Slot): Promise<string[]> {
-  const { loadConfig } = await import("@trunkline/client/config");
+  const { loadConfig } = await import("@trunkline/config");
   const mcpPath = position.values.get("mcp");
   const config = await loadConfig({ cwd, env, home, mcpPath, signal, wanted: () => false });
   return config.servers.map(({ name }) => name);
@@ -126,7 +126,7 @@ async function operations(kind?: "read" | "write"): Promise<Candidate[]> {
 }
 
 async function registeredOperations() {
-  const { createRegistry } = await import("@trunkline/server");
+  const { createRegistry } = await import("@trunkline/gateway");
   const { storeOperations } = await import("@trunkline/store/contract");
   const never = () => Promise.reject(new Error("completion opens nothing"));
   await using registry = createRegistry({ backends: { hub: never, store: never, storeOperations }, workspace: "/" });

@@ -1,7 +1,8 @@
 // The results of `trunkline doctor` for programs.
 import { listAgents } from "@trunkline/agent";
 import type { Diagnostic, LoadedConfig, ServerStatus } from "@trunkline/client";
-import { dottedName, type RenamedTool } from "@trunkline/client/internal";
+import type { RenamedTool } from "@trunkline/client/internal";
+import { dottedName } from "@trunkline/config";
 import type { SourcedTool } from "@trunkline/core";
 import { LATEST_PROTOCOL_VERSION, REVISION_FACTS, SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/protocol";
 

@@ -9,7 +9,7 @@ import {
   printableJson,
   TrunklineError,
 } from "@trunkline/core";
-import type { SurfacePreview } from "@trunkline/server";
+import type { SurfacePreview } from "@trunkline/gateway";
 import { checkModel, jsonModel, showModel } from "../../agent/check-model.js";
 import { type App, openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";

@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import type { Hub } from "@trunkline/client";
-import { mayBelongTo } from "@trunkline/client/internal";
+import { mayBelongTo } from "@trunkline/config";
 import {
   fileReason,
   isAbsent,

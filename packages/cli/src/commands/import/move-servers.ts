@@ -1,6 +1,6 @@
 // `import --move`: other programs' servers come to Trunkline, and Trunkline takes their place there.
 import { isDeepStrictEqual } from "node:util";
-import { countComments, type ImportedServer, type PermissionRule } from "@trunkline/client/config";
+import { countComments, type ImportedServer, type PermissionRule } from "@trunkline/config";
 import { printable, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";

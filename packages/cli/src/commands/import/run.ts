@@ -10,7 +10,7 @@ import {
   type LoadedConfig,
   readImport,
   toDialect,
-} from "@trunkline/client/config";
+} from "@trunkline/config";
 import { printable, printableJson, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";

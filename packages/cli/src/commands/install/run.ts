@@ -10,7 +10,7 @@ import {
   readProgramFile,
   withEntry,
   withoutEntry,
-} from "@trunkline/client/config";
+} from "@trunkline/config";
 import {
   fileReason,
   isRecord,

@@ -1,6 +1,6 @@
 // Shows the gateway's journal of calls, for people and for programs.
 import { matchesGlob, printable, printableJson } from "@trunkline/core";
-import type { CallRecord } from "@trunkline/server/journal";
+import type { CallRecord } from "@trunkline/gateway/journal";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { openJournalReader } from "../../app/team-journal.js";

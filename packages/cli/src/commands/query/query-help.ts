@@ -1,6 +1,6 @@
 // Help for `query` and `execute`, generated from the operations.
 import { isRecord, printable } from "@trunkline/core";
-import type { Operation } from "@trunkline/server";
+import type { Operation } from "@trunkline/gateway";
 import { commandLine } from "../../terminal/command-line.js";
 import { table } from "../../terminal/table.js";
 import type { ToolName } from "./run.js";

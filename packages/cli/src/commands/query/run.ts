@@ -3,7 +3,7 @@
 import { addAbortSignal } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { isRecord, isTrunklineError, parseJson, printableJson, TrunklineError } from "@trunkline/core";
-import type { Operation, ServerRegistry } from "@trunkline/server";
+import type { Operation, ServerRegistry } from "@trunkline/gateway";
 import { openApp } from "../../app/app.js";
 import { EXIT, exitCodeOf } from "../../app/exit-codes.js";
 import { parseInputJson, readInputFile } from "../../app/input-file.js";
@@ -154,7 +154,7 @@ async function withRegistry<T>(
   options: QueryOptions,
   work: (registry: ServerRegistry) => Promise<T>,
 ): Promise<T> {
-  const { createRegistry } = await import("@trunkline/server");
+  const { createRegistry } = await import("@trunkline/gateway");
   await using app = openApp(context, { mcp: options.mcp, store: options.store, config: "headless", embed: false });
   await using registry = createRegistry({
     backends: await app.backends(),

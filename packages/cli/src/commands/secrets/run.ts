@@ -1,4 +1,4 @@
-import { isSecretNameValid } from "@trunkline/client/config";
+import { isSecretNameValid } from "@trunkline/config";
 import { isTrunklineError, printableJson, TrunklineError } from "@trunkline/core";
 import { EXIT } from "../../app/exit-codes.js";
 import {

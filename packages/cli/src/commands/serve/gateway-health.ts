@@ -1,7 +1,7 @@
 // What `serve --http` tells operators: whether it can do its work, and figures.
 import { atMost, parseContentId } from "@trunkline/core";
-import type { EndpointLoad, HealthSource } from "@trunkline/server/http";
-import { type CallMetrics, type Metric, prometheusText } from "@trunkline/server/journal";
+import type { EndpointLoad, HealthSource } from "@trunkline/gateway/http";
+import { type CallMetrics, type Metric, prometheusText } from "@trunkline/gateway/journal";
 import type { AnyStore } from "@trunkline/store";
 import type { App } from "../../app/app.js";
 

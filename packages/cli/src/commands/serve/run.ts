@@ -14,7 +14,7 @@ import {
   sleep,
   TrunklineError,
 } from "@trunkline/core";
-import type { HttpEndpointOptions } from "@trunkline/server/http";
+import type { HttpEndpointOptions } from "@trunkline/gateway/http";
 import { type App, openApp } from "../../app/app.js";
 import type { ServiceSettings } from "../../app/app-service.js";
 import { workspaceOf } from "../../app/folders.js";
@@ -96,7 +96,7 @@ export function openServeApp(
 
 async function serveStdio(app: App, options: ServeOptions): Promise<void> {
   const { context } = app;
-  const [{ serveOnStdio }, service] = await Promise.all([import("@trunkline/server/stdio"), app.service()]);
+  const [{ serveOnStdio }, service] = await Promise.all([import("@trunkline/gateway/stdio"), app.service()]);
   const ending = new AbortController();
   const failing = new AbortController();
   let watching: Watching | undefined;
@@ -138,7 +138,7 @@ async function serveStdio(app: App, options: ServeOptions): Promise<void> {
 
 async function serveHttp(given: CommandContext, options: ServeOptions): Promise<void> {
   const [{ CallMetrics }, { gatewayHealth }] = await Promise.all([
-    import("@trunkline/server/journal"),
+    import("@trunkline/gateway/journal"),
     import("./gateway-health.js"),
   ]);
   const metrics = new CallMetrics();
@@ -147,7 +147,7 @@ async function serveHttp(given: CommandContext, options: ServeOptions): Promise<
   const { logger, signal, env, redactor } = context;
   const environmentToken = options.token ? tokenOf(env.TRUNKLINE_TOKEN) : undefined;
   if (environmentToken !== undefined) redactor.add(environmentToken);
-  const [{ listenHttp }, service] = await Promise.all([import("@trunkline/server/http"), app.service()]);
+  const [{ listenHttp }, service] = await Promise.all([import("@trunkline/gateway/http"), app.service()]);
   // At a terminal, ask the user once to approve the project; a server started by an agent cannot ask.
   if (isAtTerminal(context)) await openApp(context, { mcp: options.mcp }).confirmProject();
   await prepare(app);

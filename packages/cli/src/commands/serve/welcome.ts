@@ -1,7 +1,7 @@
 // The banner of `serve --http`: what is served, what it costs, and how to try it.
 import { isRecord, printable } from "@trunkline/core";
+import { countTokens } from "@trunkline/gateway/journal";
 import { HEADERS, LATEST_PROTOCOL_VERSION, META } from "@trunkline/protocol";
-import { countTokens } from "@trunkline/server/journal";
 import type { App } from "../../app/app.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 

@@ -1,15 +1,17 @@
 // Adds a server by its name in the registry: chooses how to run it, asks for what it needs, shows what would run and
 // where data would go, and writes the entry with everything pinned.
+
+import { withoutForeignPrograms } from "@trunkline/client/internal";
 import {
   isRegistryName,
   normalizeName,
   type RegistryOrigin,
   readEditableConfig,
   type ServerEntry,
+  secretEnvironment,
   shownVariable,
   toDialect,
-} from "@trunkline/client/config";
-import { secretEnvironment, withoutForeignPrograms } from "@trunkline/client/internal";
+} from "@trunkline/config";
 import { npmCommand, printable, TrunklineError, urlForApproval } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";

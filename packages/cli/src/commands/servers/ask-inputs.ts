@@ -1,6 +1,6 @@
 // The values that a server of the registry needs: from `--input`, from the environment, from stdin, or typed by the user.
 // Secrets go to the keychain, and the entry refers to them.
-import { isSecretNameValid } from "@trunkline/client/config";
+import { isSecretNameValid } from "@trunkline/config";
 import { printable, TrunklineError } from "@trunkline/core";
 import { isRecognisable, secretNames } from "../../app/kept-secrets.js";
 import { freeName, type MovedSecret, secretNameFor } from "../../app/move-secrets.js";

@@ -1,5 +1,5 @@
 // Lists, adds, removes, enables and disables servers in the configuration files, without connecting.
-import { entryRedactor, type LoadedConfig, type RegistryOrigin, type ServerDefinition } from "@trunkline/client/config";
+import { entryRedactor, type LoadedConfig, type RegistryOrigin, type ServerDefinition } from "@trunkline/config";
 import { printable, printableJson, REDACTED, redactedArgs, redactedUrl, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";

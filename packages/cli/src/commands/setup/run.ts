@@ -1,6 +1,6 @@
 // Sets Trunkline up in one go: finds the servers of all programs, shows what would change, and moves them. Asks every
 // question before it changes anything.
-import { findImports } from "@trunkline/client/config";
+import { findImports } from "@trunkline/config";
 import { isTrunklineError, printable } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";

@@ -1,5 +1,5 @@
 // What `trunkline setup` shows before it asks: what was found, what it costs, and what would change.
-import { type FoundImport, keepsState } from "@trunkline/client/config";
+import { type FoundImport, keepsState } from "@trunkline/config";
 import { printable } from "@trunkline/core";
 import { directTools } from "../../app/known-tools.js";
 import type { ProgramState } from "../../install/program-states.js";
@@ -92,7 +92,7 @@ const AFTER = "300 to 1,500; Claude Code and Codex search all tools themselves";
 async function tokens(context: CommandContext, names: readonly string[]): Promise<[now: string, after: string]> {
   const known = await directTools(context, new Set(names));
   if (known.length === 0) return ["known once the servers are connected: `trunkline tools --tokens`", AFTER];
-  const { countTokens } = await import("@trunkline/server/journal");
+  const { countTokens } = await import("@trunkline/gateway/journal");
   const counts = await countTokens(known.map((tool) => JSON.stringify(tool)));
   const sum = counts.reduce((total, count) => total + count, 0).toLocaleString("en-US");
   const servers = new Set(known.map(({ name }) => name.split("__")[1])).size;

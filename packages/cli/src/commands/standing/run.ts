@@ -1,6 +1,6 @@
 // `trunkline` without a command. Reads files only: it starts nothing, asks nothing and connects to nothing.
 import { relative } from "node:path";
-import { findImports, type LoadedConfig, type ServerDefinition } from "@trunkline/client/config";
+import { findImports, type LoadedConfig, type ServerDefinition } from "@trunkline/config";
 import { isFolderSync, isTrunklineError, isWithin } from "@trunkline/core";
 import type { Help } from "commander";
 import { type App, openApp } from "../../app/app.js";

@@ -1,6 +1,6 @@
 // Shows what the gateway costs in tokens, compared with the tools themselves.
 import { printable, printableJson } from "@trunkline/core";
-import { journalFolder, type TokenReport, tokenReport } from "@trunkline/server/journal";
+import { journalFolder, type TokenReport, tokenReport } from "@trunkline/gateway/journal";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { directTools } from "../../app/known-tools.js";

@@ -1,5 +1,5 @@
 import type { Hub, ToolNames } from "@trunkline/client";
-import { dottedName } from "@trunkline/client/internal";
+import { dottedName } from "@trunkline/config";
 import {
   isGlob,
   isTrunklineError,
@@ -225,8 +225,8 @@ interface ToolCost {
 /** Counts the tokens of each tool. */
 async function toolCosts(tools: readonly SourcedTool[], names: ToolNames<SourcedTool>): Promise<ToolCost[]> {
   const [{ countTokens }, { leanDefinition }] = await Promise.all([
-    import("@trunkline/server/journal"),
-    import("@trunkline/server"),
+    import("@trunkline/gateway/journal"),
+    import("@trunkline/gateway"),
   ]);
   const full = tools.map((tool) => {
     const { description = "", inputSchema } = tool;

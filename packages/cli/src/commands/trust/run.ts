@@ -1,4 +1,4 @@
-import { type LoadedConfig, TrustStore } from "@trunkline/client/config";
+import { type LoadedConfig, TrustStore } from "@trunkline/config";
 import { printable, printableJson, redactedUrl, TrunklineError } from "@trunkline/core";
 import { foreignEndpoint } from "../../agent/model-settings.js";
 import { openApp } from "../../app/app.js";
@@ -135,7 +135,7 @@ async function promptFiles(
   context: CommandContext,
 ): Promise<Pick<RunnableFile, "path" | "fingerprint" | "wouldRun">[]> {
   const path = projectPromptFolder(context);
-  const { readProjectPrompts } = await import("@trunkline/server");
+  const { readProjectPrompts } = await import("@trunkline/gateway");
   const { files, fingerprint } = await readProjectPrompts(path);
   if (files.length === 0) return [];
   const wouldRun = files.map(({ fileName, text }) => ({

@@ -1,7 +1,7 @@
 // Starts and selects threads of the store.
 
 import type { MessagePort } from "node:worker_threads";
-import { startThread, type Thread } from "@trunkline/core/threads";
+import { startThread, THREAD_LIMITS, type Thread } from "@trunkline/core/threads";
 
 /** The start data of a worker. */
 export type WorkerStart =
@@ -24,9 +24,6 @@ interface StoreThreadOptions {
   /** Calls `end` when the thread has had nothing to do for this time. */
   readonly idle?: { readonly ms: number; readonly end: () => void };
 }
-
-/** V8 reserves 48 MB of young generation per thread by default; more than this does not make our threads faster. */
-export const THREAD_LIMITS = { maxYoungGenerationSizeMb: 6 } as const;
 
 /** Starts a thread of the store from the file `entry`. */
 export function startStoreThread(entry: URL, start: WorkerStart, options: StoreThreadOptions): Thread {
