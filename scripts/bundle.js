@@ -50,7 +50,8 @@ const GROUPS = [
     name: "config",
     modules: /packages\/config\/dist\/(index|parse-file)\.js$|packages\/cli\/dist\/app\/live-config\.js$/,
   },
-  { name: "journal", modules: /packages\/gateway\/dist\/(journal\/index|upstreams\/kept-tools)\.js$/ },
+  { name: "journal", modules: /packages\/gateway\/dist\/journal\/index\.js$/ },
+  { name: "remembered", modules: /packages\/client\/dist\/catalogue\/remembered-tools\.js$/ },
   { name: "hub", modules: /packages\/client\/dist\/(index|internal)\.js$/ },
 ];
 

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createApprover } from "../../packages/cli/src/agent/approval-prompt.js";
 import type { CommandContext } from "../../packages/cli/src/terminal/context.js";
+import { ToolNames } from "../../packages/client/src/catalogue/names-table.js";
 import type { Hub } from "../../packages/client/src/index.js";
-import { ToolNames } from "../../packages/client/src/names/names-table.js";
 import { verdictOn } from "../../packages/config/src/policy.js";
 import {
   type SetUp,

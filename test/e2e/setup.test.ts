@@ -196,7 +196,7 @@ describe.runIf(onLinux)("trunkline setup", () => {
   it("uses the tool lists that are known", async () => {
     using place = prepared();
     const tools = [{ tool: "search", description: "Finds documents.", inputSchema: { type: "object" } }];
-    writeHome(place, ".trunkline/cache/tools-docs.json", JSON.stringify({ server: "docs", tools }));
+    writeHome(place, ".trunkline/cache/tools-docs.json", JSON.stringify({ format: 1, server: "docs", key: "", tools }));
     expect((await place.run(["setup"])).stdout).toMatch(/tokens of a tool list +now +\d+ for 1 tool of 1 server/);
   });
 

@@ -36,6 +36,11 @@ export {
 } from "@trunkline/config";
 export { isTrunklineError, TrunklineError } from "@trunkline/core";
 export { type FormField, readFormFields, validateForm } from "@trunkline/core/schema";
+export type { Catalogue } from "./catalogue/catalogue.js";
+export type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./catalogue/catalogue-items.js";
+export type { KnownServer, ServerStatus } from "./catalogue/known-server.js";
+export { ToolNames } from "./catalogue/names-table.js";
+export type { MeasureTools, ToolsMeasure } from "./catalogue/remembered-tools.js";
 export type {
   Abilities,
   CallProgress,
@@ -61,7 +66,6 @@ export {
   type ElicitationAnswer,
 } from "./channel/typed-channel.js";
 export type { ListKind, ServerState } from "./connection/connection-options.js";
-export type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./hub/catalogue-items.js";
 export { Hub } from "./hub/hub.js";
 export type { CallResult, HubCallOptions, HubOptions, HubWarning } from "./hub/hub-options.js";
 export type {
@@ -70,11 +74,9 @@ export type {
   PromptResult,
   ReadResourceResult,
 } from "./hub/hub-requests.js";
-export type { ServerStatus } from "./hub/hub-status.js";
 export { openHub } from "./hub/open-hub.js";
 export type { ResourceUpdate } from "./hub/resource-subscriptions.js";
 export { type AgentTool, resourceTools } from "./hub/resource-tools.js";
-export { ToolNames } from "./names/names-table.js";
 export type { HoldReason } from "./pins/classify-change.js";
 export type { HeldEntry } from "./pins/server-pins.js";
 export { ConnectionPool, type ConnectionPoolOptions } from "./pool/connection-pool.js";

@@ -22,12 +22,12 @@ export {
 } from "@trunkline/config";
 export { forgetSignIn, type KeptSignIn, readSignIn } from "./auth/kept-sign-ins.js";
 export { authenticateTool, SIGN_IN_TOOL } from "./auth/sign-in-tool.js";
+export { isAllowed } from "./catalogue/member-lists.js";
+export type { RenamedTool } from "./catalogue/names-table.js";
 export type { UrlElicitation } from "./channel/typed-channel.js";
 export { withoutAsker } from "./channel/vetted-elicitation.js";
 export { linkProblem } from "./channel/web-links.js";
 export { withoutForeignPrograms } from "./connection/run-folder.js";
-export { isAllowed } from "./hub/member-lists.js";
-export type { RenamedTool } from "./names/names-table.js";
 export { classifyChange } from "./pins/classify-change.js";
 export { type DiffLine, diffDefinitions } from "./pins/definition-diff.js";
 export { Neighbours } from "./pins/neighbours.js";

@@ -19,4 +19,3 @@ export { readProjectPrompts } from "./prompts/project-prompts.js";
 export type { SurfacePreview } from "./surface/auto-surface.js";
 export { leanDefinition } from "./surface/lean-definition.js";
 export { createService, type Service, type ServiceOptions } from "./trunkline-service.js";
-export type { KnownServer } from "./upstreams/kept-tools.js";

@@ -1,5 +1,5 @@
 // The service behind every endpoint: combines surface, prompts and resources.
-import type { Root, ToolKey } from "@trunkline/client";
+import type { KnownServer, Root, ToolKey } from "@trunkline/client";
 import { isRecord, LOCAL_PRINCIPAL, type Logger, messageOf } from "@trunkline/core";
 import { isLogLevel, JsonBytes, RPC_CODES, RpcError } from "@trunkline/protocol";
 import { complete } from "./completions.js";
@@ -35,7 +35,6 @@ import { ListAccount } from "./surface/list-account.js";
 import { createMeasure } from "./surface/measure-tools.js";
 import { serverLines } from "./surface/server-lines.js";
 import type { SurfaceDecision, SurfaceSettings } from "./surface/surface-decision.js";
-import type { KnownServer } from "./upstreams/kept-tools.js";
 import { UpstreamCallers } from "./upstreams/upstream-callers.js";
 import { type DefinitionNews, Upstreams } from "./upstreams/upstreams.js";
 

@@ -1,4 +1,5 @@
 // A call as a command line, and as a request that repeats it.
+import { ownersOf } from "@trunkline/config";
 import type { Json } from "@trunkline/console/contract";
 import { isRecord, shellQuoted } from "@trunkline/core";
 import type { OperationKind } from "@trunkline/gateway";
@@ -18,7 +19,7 @@ export function targetOf(operation: string, { servers, operations }: KnownNames)
   const kind = operations.get(operation);
   if (kind !== undefined) return kind === "session" ? undefined : { kind: "operation", op: operation };
   // Names of servers can contain dots.
-  const [server] = servers.filter((name) => operation.startsWith(`${name}.`)).sort((a, b) => b.length - a.length);
+  const [server] = ownersOf(operation, servers);
   if (server === undefined || operation.length === server.length + 1) return undefined;
   return { kind: "tool", server, tool: operation.slice(server.length + 1) };
 }

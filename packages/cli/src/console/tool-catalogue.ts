@@ -1,8 +1,9 @@
 // The tools of a workspace's servers as pages list them. Lists can be long, so lines are kept as long as the tools stay
 // the same, and tokens are counted in the background.
+
+import type { KnownServer } from "@trunkline/client";
 import type { Json, ToolDefinition, ToolRow } from "@trunkline/console/contract";
 import { firstChars, isRecord, messageOf, type SourcedTool, signatureOf, TrunklineError } from "@trunkline/core";
-import type { KnownServer } from "@trunkline/gateway";
 import { countTokens } from "@trunkline/gateway/journal";
 import type { App } from "../app/app.js";
 
@@ -182,15 +183,11 @@ export class ToolCatalogue {
   async #countNow(tools: readonly SourcedTool[]): Promise<void> {
     for (let from = 0; from < tools.length && !this.#app.signal.aborted; from += COUNT_BATCH) {
       const batch = tools.slice(from, from + COUNT_BATCH);
-      const counts = await countTokens(batch.map(definitionText));
+      const { directDefinition } = await import("@trunkline/client/catalogue");
+      const counts = await countTokens(batch.map((tool) => JSON.stringify(directDefinition(tool))));
       for (const [index, tool] of batch.entries()) this.#tokens.set(tool, counts[index] ?? 0);
     }
   }
-}
-
-/** As a client would send it to a model without Trunkline. */
-function definitionText({ server, tool, description, inputSchema }: SourcedTool): string {
-  return JSON.stringify({ name: `mcp__${server}__${tool}`, description, inputSchema });
 }
 
 function lineOf({ server, tool, name, description = "", inputSchema, annotations, raw }: SourcedTool): Line {

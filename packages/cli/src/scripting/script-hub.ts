@@ -47,7 +47,11 @@ export const hub: ScriptHub = Object.freeze({
 /** Connects the servers a pattern can match, and returns the matching tools. */
 async function connectedTools(opened: Hub, pattern: string | undefined): Promise<readonly SourcedTool[]> {
   const head = pattern === undefined ? "" : isGlob(pattern) ? pattern.slice(0, pattern.search(/[*?]/)) : pattern;
-  const owners = opened.status().flatMap(({ name }) => (head.startsWith(`${name}.`) ? [name] : []));
+  const { ownersOf } = await import("@trunkline/config");
+  const owners = ownersOf(
+    head,
+    opened.status().map(({ name }) => name),
+  );
   await opened.connect(owners.length === 0 ? undefined : owners, world().context.signal);
   if (pattern === undefined) return opened.tools();
   const failed = opened.status().filter(({ name, state }) => owners.includes(name) && state !== "connected");

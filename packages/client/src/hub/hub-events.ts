@@ -1,5 +1,6 @@
 // Notifies the listeners of a hub. Several changes in one turn of the event loop are reported once.
 import { type Logger, messageOf } from "@trunkline/core";
+import type { CatalogueFingerprints } from "../catalogue/catalogue.js";
 import type { ListKind } from "../connection/connection-options.js";
 import type { PinChange } from "../pins/pin-state.js";
 
@@ -8,9 +9,6 @@ export type Listener = () => void;
 
 /** Called with the kinds of lists that have changed, of any server. */
 export type CatalogueListener = (changed: readonly ListKind[]) => void;
-
-/** Equal for equal lists. */
-export type CatalogueFingerprints = Readonly<Record<ListKind, string>>;
 
 const LIST_KINDS: readonly ListKind[] = ["tools", "prompts", "resources"];
 

@@ -5,6 +5,7 @@ import { shareOf } from "@trunkline/config";
 import { isTrunklineError, signalOf, type ToolCallOptions, type ToolCallResult, TrunklineError } from "@trunkline/core";
 import { buildParamHeaders, RPC_CODES, readParamHeaders } from "@trunkline/protocol";
 import { authenticateResult, SIGN_IN_TOOL, signInElsewhere, withdrawnBy } from "../auth/sign-in-tool.js";
+import { type CatalogueKind, isAllowed, MemberLists } from "../catalogue/member-lists.js";
 import { type Channel, canAnswer, currentChannel, partyOf } from "../channel/channel.js";
 import type { ConnectionOptions, ListKind } from "../connection/connection-options.js";
 import type { RequestOptions } from "../connection/server-conversation.js";
@@ -13,7 +14,6 @@ import type { TaskWish } from "../connection/task-calls.js";
 import { heldError, type ServerPins } from "../pins/server-pins.js";
 import { largeOf, smallFieldsOf, wholeResult } from "../results/large-messages.js";
 import type { HubCallOptions } from "./hub-options.js";
-import { type CatalogueKind, isAllowed, MemberLists } from "./member-lists.js";
 
 /** What a member needs besides its definition, and its callbacks. */
 interface MemberOptions extends Omit<ConnectionOptions, "onConnected" | "onListChanged"> {

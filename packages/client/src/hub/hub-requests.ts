@@ -8,10 +8,10 @@ import {
   toPrompt,
   toResource,
   toTemplate,
-} from "./catalogue-items.js";
+} from "../catalogue/catalogue-items.js";
+import type { CatalogueKind } from "../catalogue/member-lists.js";
 import type { HubMember } from "./hub-member.js";
 import type { HubMembers } from "./hub-members.js";
-import type { CatalogueKind } from "./member-lists.js";
 
 /** Which part of a catalogue to return. */
 export interface ListOptions {

@@ -2,37 +2,10 @@
 
 import { type AuthSettings, entryRedactor, type LoadedConfig, type ServerDefinition } from "@trunkline/config";
 import { isTrunklineError, REDACTED, type Redactor, redactedArgs, redactedUrl, TrunklineError } from "@trunkline/core";
-import type { SignInReport } from "../auth/sign-in-report.js";
-import type { ServerState } from "../connection/connection-options.js";
+import type { ServerStatus } from "../catalogue/known-server.js";
 import { heldError } from "../pins/server-pins.js";
 import type { HubMember } from "./hub-member.js";
 import type { HubWarning } from "./hub-options.js";
-
-/** The status of one server. Secrets are already redacted. */
-export interface ServerStatus {
-  readonly name: string;
-  readonly state: ServerState;
-  readonly config: ServerDefinition;
-  readonly error?: TrunklineError;
-  /** Why a connected server could not list its tools. */
-  readonly toolsError?: TrunklineError;
-  readonly toolCount: number;
-  readonly resourceCount: number;
-  readonly promptCount: number;
-  /** ISO 8601; missing while the server is not connected. */
-  readonly connectedAt?: string;
-  readonly revision?: string;
-  readonly serverInfo?: { name: string; version: string };
-  readonly roundTripMs?: number;
-  /** How long connecting and listing took. */
-  readonly tookMs?: number;
-  /** The state of the sign-in, for an HTTP server that has been tried. */
-  readonly signIn?: SignInReport;
-  /** The process id of a stdio server. */
-  readonly pid?: number;
-  /** The last lines of its stderr. */
-  readonly stderr: readonly string[];
-}
 
 export function statusOf(member: HubMember, redactor: Redactor, config: LoadedConfig): ServerStatus {
   const { connection, lists } = member;

@@ -18,15 +18,17 @@ import type { LogMessageLevel } from "@trunkline/protocol";
 import { CredentialStore, type Credentials, MemoryCredentials } from "../auth/credentials.js";
 import { SIGN_IN_TIMEOUT_MS } from "../auth/sign-in.js";
 import { SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
+import { Catalogue } from "../catalogue/catalogue.js";
+import type { SourcedPrompt, SourcedResource, SourcedTemplate } from "../catalogue/catalogue-items.js";
+import type { ServerStatus } from "../catalogue/known-server.js";
+import type { ToolNames } from "../catalogue/names-table.js";
 import { type Channel, partyOf, type Root, runWithChannel } from "../channel/channel.js";
 import { Connection } from "../connection/connection.js";
 import type { ConnectionOptions } from "../connection/connection-options.js";
 import { inheritedEnvironment } from "../connection/server-environment.js";
 import type { ServerLink } from "../connection/server-link.js";
-import type { ToolNames } from "../names/names-table.js";
 import { type HeldEntry, ServerPins } from "../pins/server-pins.js";
 import { renderText } from "../results/render-result.js";
-import type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./catalogue-items.js";
 import {
   type CatalogueListener,
   type DefinitionsListener,
@@ -46,7 +48,7 @@ import {
   type PromptResult,
   type ReadResourceResult,
 } from "./hub-requests.js";
-import { redactedError, type ServerStatus, statusOf, warningsOf } from "./hub-status.js";
+import { redactedError, statusOf, warningsOf } from "./hub-status.js";
 import { type ResourceListener, Subscriptions } from "./resource-subscriptions.js";
 
 const DEFAULT_ASK_WAIT_MS = 10_000;
@@ -64,6 +66,7 @@ const GONE_CODES: ReadonlySet<ErrorCode> = new Set([
 /** All servers of a configuration as one catalogue of tools. Open it with `openHub`. */
 export class Hub implements ToolSource, AsyncDisposable {
   readonly #members: HubMembers;
+  readonly #catalogue: Catalogue<HubMember>;
   readonly #options: HubOptions;
   readonly #redactor: Redactor;
   readonly #logger: Logger;
@@ -87,16 +90,29 @@ export class Hub implements ToolSource, AsyncDisposable {
     this.#redactor = (options.redactor ?? new Redactor()).add(...config.secrets);
     this.#members = new HubMembers({
       logger: this.#logger,
+      prepare: () => this.#catalogue.loadPinned(),
       create: (definition) => this.#createMember(definition),
     });
+    this.#catalogue = new Catalogue({
+      logger: this.#logger,
+      servers: () => this.#members.sorted(),
+      statusOf: (member) => statusOf(member, this.#redactor, this.#config),
+      connect: (member, within) => this.#members.tryConnect(member, within),
+    });
     this.#requests = new HubRequests(this.#members);
-    this.#events = new HubEvents({ logger: this.#logger, fingerprints: () => this.#members.fingerprints() });
+    this.#events = new HubEvents({ logger: this.#logger, fingerprints: () => this.#catalogue.fingerprints() });
+    this.#events.catalogue.add(() => this.#catalogue.keep());
     if (options.onCatalogChanged) this.#events.catalogue.add(options.onCatalogChanged);
     if (options.onStatusChanged) this.#events.status.add(options.onStatusChanged);
     this.#roots = options.roots;
     this.#members.replace(config.servers);
     this.#events.begin();
     options.signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** What the servers offer and what it is called, with the tools that they listed in earlier runs. */
+  get catalogue(): Catalogue {
+    return this.#catalogue;
   }
 
   /** Every server, sorted by name. */
@@ -111,7 +127,7 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** The tools of all connected servers, sorted by server, in the order each server lists them. */
   tools(): readonly SourcedTool[] {
-    return this.#members.tools();
+    return this.#catalogue.tools();
   }
 
   /**
@@ -138,7 +154,7 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** The current table of tools and their names. */
   names(): ToolNames<SourcedTool> {
-    return this.#members.names();
+    return this.#catalogue.names();
   }
 
   /** The prefixed names of all tools, sorted, with one `authenticate` for each server that needs sign-in. */
@@ -190,17 +206,17 @@ export class Hub implements ToolSource, AsyncDisposable {
     if (typeof name !== "string") {
       throw new TrunklineError("INVALID_ARGUMENT", "A tool is named by a string or { server, tool }.");
     }
-    return await this.#redacting(() => this.#members.findTool(name, signal));
+    return await this.#redacting(() => this.#catalogue.find(name, signal));
   }
 
   /** Finds the tool with this dotted name among connected servers, without waiting; undefined if that is not certain. */
   liveTool(name: string): SourcedTool | undefined {
-    return this.#members.live(name);
+    return this.#catalogue.live(name);
   }
 
   /** Finds the tool that a name refers to among the connected servers. Connects nothing. */
   async resolveTool(name: string): Promise<SourcedTool> {
-    return await this.#redacting(() => this.#members.resolve(name));
+    return await this.#redacting(() => this.#catalogue.resolve(name));
   }
 
   /** Calls a tool by its server and name. Like {@link call}, but without the text of the result. */
@@ -400,6 +416,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     this.#config = config;
     this.#redactor.add(...config.secrets);
     const { gone, fresh } = this.#members.replace(config.servers);
+    this.#catalogue.changed();
     if (gone.length > 0) this.#events.catalogueChanged();
     if (gone.length + fresh.length > 0) this.#events.statusChanged();
     await Promise.all([...gone.map((member) => member.close()), this.#connectEager(fresh, signal)]);
@@ -442,6 +459,7 @@ export class Hub implements ToolSource, AsyncDisposable {
         this.#subscriptions?.close(),
         ...[...this.#members].map((member) => member.close()),
       ]);
+      await this.#catalogue.saved();
       this.#events.clear();
       const failure = outcomes.find((outcome) => outcome.status === "rejected");
       if (failure !== undefined) throw failure.reason;
@@ -472,7 +490,7 @@ export class Hub implements ToolSource, AsyncDisposable {
         home: this.#options.home,
         logger: this.#logger,
         plainNames: this.#options.plainNames,
-        others: () => this.#members.knownTools(),
+        others: () => this.#catalogue.knownTools(),
         onNews: (news) => this.#events.defined(definition.name, news),
       }),
       link: (server, connecting, isolated) => this.#link(server, connecting, isolated),
@@ -508,12 +526,12 @@ export class Hub implements ToolSource, AsyncDisposable {
       redact: (text) => this.#redactor.text(text),
       onState: () => {
         this.#events.statusChanged();
-        this.#members.toolsChanged();
+        this.#catalogue.changed();
         this.#events.catalogueChanged();
         if (member.connection.state === "connected") this.#subscriptions?.onConnected(definition.name);
       },
       onCatalogue: (kind) => {
-        if (kind === "tools") this.#members.toolsChanged();
+        if (kind === "tools") this.#catalogue.changed();
         this.#events.catalogueChanged();
       },
     });

@@ -150,9 +150,12 @@ export function mayBelongTo(name: string, server: string): boolean {
   return bareName(name).startsWith(owner) || bareName(name).startsWith(`mcp${owner}`);
 }
 
-/** The servers whose tool a dotted name can be: more than one if the name of a server starts with another's and a dot. */
+/**
+ * The servers whose tool a dotted name can be, the longest name first: more than one if the name of a server starts with
+ * another's and a dot.
+ */
 export function ownersOf(dotted: string, servers: readonly string[]): string[] {
-  return servers.filter((server) => dotted.startsWith(`${server}.`));
+  return servers.filter((server) => dotted.startsWith(`${server}.`)).sort((a, b) => b.length - a.length);
 }
 
 /** Letters and digits only: names that are written the same in some style have the same bare name. */

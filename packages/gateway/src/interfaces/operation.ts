@@ -12,7 +12,7 @@ export type OperationKind = "read" | "write" | "session";
 export interface OperationContext {
   readonly exchange: Exchange;
   readonly signal: AbortSignal;
-  readonly onProgress?: (progress: ToolProgress) => void;
+  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
 }
 
 /** The context of an operation that runs for an exchange as long as the exchange lasts. */

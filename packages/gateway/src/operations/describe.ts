@@ -1,9 +1,8 @@
 // `describe`: what can be done, in as few words as possible, with schemas only on request.
-import type { HeldEntry } from "@trunkline/client";
+import type { HeldEntry, KnownServer } from "@trunkline/client";
 import { isTrunklineError, nearestNames, param, printable, signatureOf, TrunklineError, typeOf } from "@trunkline/core";
 import type { Caller } from "../interfaces/exchange.js";
 import type { Operation } from "../interfaces/operation.js";
-import type { KnownServer } from "../upstreams/kept-tools.js";
 import type { Upstreams } from "../upstreams/upstreams.js";
 import { define } from "./define.js";
 import { type Line, lineOf, type ToolFinder, toolLine } from "./tool-finder.js";
@@ -176,10 +175,10 @@ class Describer {
 
   /** Finds the server that a tool name belongs to, in any naming style. */
   async #ownerOf(target: string, servers: readonly KnownServer[]): Promise<KnownServer | undefined> {
-    const exact = servers.filter(({ status }) => target.startsWith(`${status.name}.`));
-    if (exact.length > 0) return exact.sort((a, b) => b.status.name.length - a.status.name.length)[0];
-    const { mayBelongTo } = await import("@trunkline/config");
-    return servers.find(({ status }) => mayBelongTo(target, status.name));
+    const { mayBelongTo, ownersOf } = await import("@trunkline/config");
+    const names = servers.map(({ status }) => status.name);
+    const owner = ownersOf(target, names)[0] ?? names.find((name) => mayBelongTo(target, name));
+    return servers.find(({ status }) => status.name === owner);
   }
 
   async #toolCard(target: string, server: string): Promise<unknown> {

@@ -69,7 +69,6 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
   const finder = new ToolFinder({
     upstreams,
     own: () => [...builtin, ...actions],
-    connect,
     embedder: backends.embedder === undefined ? undefined : async () => await backends.embedder?.(),
     usage: options.usage,
     cacheFolder,

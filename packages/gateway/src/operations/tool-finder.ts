@@ -1,11 +1,11 @@
 // Finds operations for a question: our own, and the tools of all servers. Keeps their index ready in the background.
-import { abortError, atMost, type Embedder, type Logger, type SourcedTool } from "@trunkline/core";
+import type { KnownServer } from "@trunkline/client";
+import { abortError, type Embedder, type Logger, type SourcedTool } from "@trunkline/core";
 import type { Candidate } from "../find/candidate-texts.js";
 import type { Ranker } from "../find/operation-ranker.js";
 import type { Caller } from "../interfaces/exchange.js";
 import type { Operation, OperationKind } from "../interfaces/operation.js";
 import type { ToolUsage } from "../journal/tool-usage.js";
-import type { KnownServer } from "../upstreams/kept-tools.js";
 import type { Upstreams } from "../upstreams/upstreams.js";
 import { kindOf, summaryOf } from "./upstream-operation.js";
 
@@ -13,8 +13,6 @@ interface FinderOptions {
   readonly upstreams: Upstreams;
   /** Our own operations and session actions. */
   readonly own: () => readonly Operation[];
-  /** Connects one server. Throws the reason if it is unavailable. */
-  readonly connect: (server: string, signal: AbortSignal | undefined) => Promise<void>;
   /** Absent if nothing can be installed that searches by meaning. */
   readonly embedder?: () => Promise<Embedder | undefined>;
   /** What was used before comes first among equals. */
@@ -49,7 +47,6 @@ interface Finding {
 
 /** How long a question waits for servers that were never connected. */
 const CONNECT_WAIT_MS = 5000;
-const CONNECTED_AT_ONCE = 8;
 /** Servers connect and change in groups; the index follows when they are quiet. */
 const QUIET_MS = 1000;
 
@@ -71,8 +68,6 @@ export class ToolFinder {
   #ranker: Ranker<Findable> | undefined;
   /** The last list of searchable operations, and the tools it was built from. */
   #findable: { readonly tools: readonly SourcedTool[]; readonly list: readonly Findable[] } | undefined;
-  /** Connects that continue after a question stopped waiting for them. */
-  #connecting: Promise<void> | undefined;
   #quiet: NodeJS.Timeout | undefined;
   #indexing: Promise<void> = Promise.resolve();
   /** The clients that know that there is no model. */
@@ -123,7 +118,7 @@ export class ToolFinder {
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#quiet);
-    await Promise.all([this.#ranker?.close(), this.#connecting, this.#indexing]);
+    await Promise.all([this.#ranker?.close(), this.#indexing]);
   }
 
   async #prepare(): Promise<void> {
@@ -152,30 +147,11 @@ export class ToolFinder {
     const { upstreams } = this.#options;
     const unknown = async () => (await upstreams.servers()).filter(({ tools }) => tools === undefined);
     const pending = (await unknown()).filter(({ status }) => status.state === "pending");
-    if (pending.length > 0) {
-      // The next question uses the connections too, so they do not depend on this caller's signal.
-      this.#connecting ??= this.#connectAll(pending.map(({ status }) => status.name));
-      await atMost(CONNECT_WAIT_MS, this.#connecting, signal);
-      if (signal.aborted) throw abortError(signal, "describe");
-    }
+    const names = pending.map(({ status }) => status.name);
+    await upstreams.reach(names, { signal, patienceMs: CONNECT_WAIT_MS }).catch((error: unknown) => {
+      throw signal.aborted ? abortError(signal, "describe") : error;
+    });
     return (await unknown()).map(({ status }) => status.name);
-  }
-
-  /** Connects a few servers at a time, since each may start a process. */
-  async #connectAll(names: string[]): Promise<void> {
-    const { connect, logger } = this.#options;
-    const { signal } = this.#closing;
-    const connectNext = async (): Promise<void> => {
-      for (let server = names.shift(); server !== undefined && !signal.aborted; server = names.shift()) {
-        try {
-          await connect(server, signal);
-        } catch (error) {
-          logger.debug("cannot connect server for find", { server, error });
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: CONNECTED_AT_ONCE }, connectNext));
-    this.#connecting = undefined;
   }
 
   #findableOf(servers: readonly KnownServer[]): readonly Findable[] {

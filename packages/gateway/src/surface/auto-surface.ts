@@ -1,13 +1,14 @@
 // `--surface auto`: decides once per client session which upstream tools are listed beside our own, and keeps that list
 // the same until a server changes its tools. Every tool can be called, listed or not.
+
 import { createHash } from "node:crypto";
+import type { KnownServer } from "@trunkline/client";
 import { isRecord, type Logger, messageOf } from "@trunkline/core";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 import type { ServedTool } from "../interfaces/served-tool.js";
 import { estimateTokens } from "../journal/token-counter.js";
 import type { ToolUsage, ToolUse } from "../journal/tool-usage.js";
 import { kindOf } from "../operations/upstream-operation.js";
-import type { KnownServer } from "../upstreams/kept-tools.js";
 import type { DirectSurface, Listed } from "./direct-surface.js";
 import type { FavouriteReason, FavouriteTool } from "./favourites.js";
 import { leanDefinition } from "./lean-definition.js";
@@ -28,8 +29,8 @@ interface AutoSurfaceOptions {
   readonly own: readonly Definition[];
   /** The last known tools of all servers, and what they cost. */
   readonly servers: () => Promise<readonly KnownServer[]>;
-  /** Learns what other processes have seen of the servers. Returns whether that is new. */
-  readonly refresh: () => Promise<boolean>;
+  /** Learns what other processes have seen of the servers. */
+  readonly refresh: () => Promise<unknown>;
   readonly settings?: () => SurfaceSettings | Promise<SurfaceSettings>;
   /** Whether the policy denies an operation: such tools are not listed. */
   readonly isDenied: (operations: readonly string[]) => Promise<readonly boolean[]>;
@@ -118,9 +119,9 @@ export class AutoSurface {
 
   /** A service may have been open for long, and others may have connected to its servers meanwhile. */
   async #refresh(): Promise<void> {
-    const { refresh, direct, logger } = this.#options;
+    const { refresh, logger } = this.#options;
     try {
-      if (await refresh()) direct.onRemembered();
+      await refresh();
     } catch (error) {
       // The servers could not be opened, which is reported elsewhere.
       logger.debug("no catalogue", { error: messageOf(error) });

@@ -87,7 +87,6 @@ export class DirectSurface {
   /** The routes of disconnected servers: a call during a restart waits for the server. */
   #away: ReadonlyMap<string, Operation> = new Map();
   readonly #warned = new Set<string>();
-  #isOutdated = false;
 
   constructor(options: DirectSurfaceOptions) {
     this.#options = options;
@@ -96,11 +95,6 @@ export class DirectSurface {
   /** Lists all tools, after waiting for servers that are connecting. Returns the same array until something changes. */
   async list(signal: AbortSignal): Promise<readonly Listed[]> {
     return await this.#list(await this.#options.upstreams.settled(signal));
-  }
-
-  /** Other tools are remembered now. */
-  onRemembered(): void {
-    this.#isOutdated = true;
   }
 
   /** Lists the tools that are known. Connects nothing. */
@@ -179,7 +173,7 @@ export class DirectSurface {
 
   /** The operation for a name, if the table is up to date. */
   #known(hub: Hub, name: string): Operation | undefined {
-    return this.#table?.names === hub.names() ? this.#table.routes.get(name) : undefined;
+    return this.#table?.names === this.#names(hub) ? this.#table.routes.get(name) : undefined;
   }
 
   /**
@@ -241,19 +235,20 @@ export class DirectSurface {
   }
 
   async #current(hub: Hub): Promise<Table> {
-    const { names } = this.#table ?? {};
-    return this.#table !== undefined && names === hub.names() && !this.#isOutdated
-      ? this.#table
-      : await this.#build(hub);
+    if (this.#options.remembers === true) await this.#options.upstreams.followed();
+    return this.#table?.names === this.#names(hub) ? this.#table : await this.#build(hub);
+  }
+
+  /** The names of all tools, those that are remembered included if they are listed. */
+  #names(hub: Hub): Table["names"] {
+    return this.#options.remembers === true ? hub.catalogue.rememberedNames() : hub.names();
   }
 
   async #build(hub: Hub): Promise<Table> {
-    const { names: style, remembers } = this.#options;
-    const { ToolNames, toolNamePrefix } = await import("@trunkline/client");
-    const names = hub.names();
-    this.#isOutdated = false;
-    const tools = remembers === true ? await this.#rememberedTools() : hub.tools();
-    const table = remembers === true ? new ToolNames(tools) : names;
+    const { names: style } = this.#options;
+    const { toolNamePrefix } = await import("@trunkline/client");
+    const names = this.#names(hub);
+    const tools = names.tools();
     const live = new Set(hub.tools());
     const routes = new Map<string, Operation>();
     const byName = new Map<string, Listed>();
@@ -273,7 +268,7 @@ export class DirectSurface {
       routes.set(name, isReady ? this.#passing(hub, tool) : this.#waking(hub, name, tool));
       byName.set(name, listedAs(name, tool));
     };
-    for (const tool of tools) add(style === "plain" ? tool.tool : table.name(tool, style), tool, live.has(tool));
+    for (const tool of tools) add(style === "plain" ? tool.tool : names.name(tool, style), tool, live.has(tool));
     for (const { name, state } of hub.status()) {
       if (state !== "needs-auth") continue;
       // Always prefixed: several servers may need a sign-in, and the plain name would not tell them apart.
@@ -295,14 +290,6 @@ export class DirectSurface {
 
   #passing(hub: Hub, tool: SourcedTool): Operation {
     return passing(hub, tool, this.#options.spill);
-  }
-
-  /** The tools of all servers that may run, as they are or as they were at the last connection. */
-  async #rememberedTools(): Promise<readonly SourcedTool[]> {
-    const servers = await this.#options.upstreams.servers();
-    return servers
-      .filter(({ status }) => status.state !== "disabled" && status.state !== "untrusted")
-      .flatMap(({ tools }) => tools ?? []);
   }
 
   /** A tool of a server that is not connected: connects it first, since the tool may be gone or held by now. */

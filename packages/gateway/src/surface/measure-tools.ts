@@ -1,6 +1,6 @@
 // Measures the tools of a server when they change, so that a decision needs no counting.
+import type { MeasureTools, ToolsMeasure } from "@trunkline/client";
 import type { SourcedTool } from "@trunkline/core";
-import type { MeasureTools, ToolsMeasure } from "../upstreams/kept-tools.js";
 import { leanDefinition } from "./lean-definition.js";
 import { topicsOf } from "./server-topics.js";
 
@@ -9,13 +9,16 @@ type CountTokens = (texts: readonly string[]) => Promise<readonly number[]>;
 
 export function createMeasure(count: CountTokens): MeasureTools {
   return async (server, tools): Promise<ToolsMeasure> => {
-    const { wireName } = await import("@trunkline/config");
+    const [{ wireName }, { directDefinition }] = await Promise.all([
+      import("@trunkline/config"),
+      import("@trunkline/client/catalogue"),
+    ]);
     const topics = topicsOf(server, tools);
     const counts = await count([
       ...tools.map((tool) => leanText(wireName(tool), tool)),
       `\n${server}:`,
       ...topics.map((topic) => ` ${topic},`),
-      ...tools.map((tool) => fullText(`mcp__${server}__${tool.tool}`, tool)),
+      ...tools.map((tool) => JSON.stringify(directDefinition(tool))),
     ]);
     const afterTopics = tools.length + 1 + topics.length;
     return {
@@ -29,9 +32,4 @@ export function createMeasure(count: CountTokens): MeasureTools {
 
 function leanText(name: string, { description, inputSchema, annotations }: SourcedTool): string {
   return JSON.stringify(leanDefinition({ name, description, inputSchema, annotations }));
-}
-
-/** As a client would list the tool without Trunkline. */
-function fullText(name: string, { description, inputSchema }: SourcedTool): string {
-  return JSON.stringify({ name, description, inputSchema });
 }

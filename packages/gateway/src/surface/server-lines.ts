@@ -1,8 +1,8 @@
 // Names the servers and what they are about, for a model that does not see their tools: one line for each server, or one
 // line for all of them if there are many.
+import type { KnownServer } from "@trunkline/client";
 import { replaceControls } from "@trunkline/core";
 import { estimateTokens } from "../journal/token-counter.js";
-import type { KnownServer } from "../upstreams/kept-tools.js";
 import { isTopic, topicsOf } from "./server-topics.js";
 
 /** What the lines may cost together, in tokens. */

@@ -1,10 +1,9 @@
 // The upstream servers, as surface, prompts and resources see them: opened on first use, connected when a client lists
 // what they offer, with waits bounded to what a client will tolerate.
-import type { Hub, ListKind } from "@trunkline/client";
+import type { Hub, KnownServer, ListKind, MeasureTools } from "@trunkline/client";
 import { abortable, atMost, type Logger, messageOf, type TrunklineError, toTrunklineError } from "@trunkline/core";
 import { META, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
-import { KeptTools, type KnownServer, type MeasureTools } from "./kept-tools.js";
 
 /** How long a list waits for servers that are still connecting. Later arrivals are announced with list_changed. */
 const PATIENCE_MS = 5_000;
@@ -35,7 +34,7 @@ interface UpstreamsListener {
 interface UpstreamsOptions {
   readonly logger: Logger;
   readonly listener?: UpstreamsListener;
-  /** Where server tools are cached between runs, for {@link Upstreams.servers}. */
+  /** Where the hub remembers the tools of servers between runs. */
   readonly folder?: string;
   /** Measures the tools of a server when they change. */
   readonly measure?: MeasureTools;
@@ -44,23 +43,19 @@ interface UpstreamsOptions {
 /** The hub, opened once and shared by the whole service, with limits on how long callers wait for it. */
 export class Upstreams {
   readonly #open: () => Promise<Hub>;
-  readonly #logger: Logger;
-  readonly #listener: UpstreamsListener | undefined;
-  readonly #kept: KeptTools;
+  readonly #options: UpstreamsOptions;
   readonly #lifetime = new AbortController();
   /** Servers that are still connecting, and since when. */
   readonly #connecting = new Map<string, { readonly attempt: Promise<void>; readonly sinceMs: number }>();
   #hub: Promise<Hub> | undefined;
   #opened: Hub | undefined;
-  #followed: Promise<void> | undefined;
+  #followed: Promise<Hub> | undefined;
   #following: Hub | undefined;
   #stopListening: (() => void)[] = [];
 
   constructor(open: () => Promise<Hub>, options: UpstreamsOptions) {
     this.#open = open;
-    this.#logger = options.logger;
-    this.#listener = options.listener;
-    this.#kept = new KeptTools(options);
+    this.#options = options;
   }
 
   /** The hub, if it has been used already. */
@@ -68,7 +63,7 @@ export class Upstreams {
     return this.#opened;
   }
 
-  /** The hub, if the lists of its servers are already cached: see {@link followed}. */
+  /** The hub, if it has loaded what it remembers: see {@link followed}. */
   get following(): Hub | undefined {
     return this.#following;
   }
@@ -80,11 +75,11 @@ export class Upstreams {
         this.#opened = hub;
         if (this.#lifetime.signal.aborted) return hub;
         this.#stopListening = [
-          hub.onCatalogChanged((changed) => this.#listener?.onCatalogue(changed)),
-          hub.onStatusChanged(() => this.#listener?.onStatus()),
-          hub.onDefinitionsChanged((server, news) => this.#listener?.onDefinitions(server, news)),
+          hub.onCatalogChanged((changed) => this.#options.listener?.onCatalogue(changed)),
+          hub.onStatusChanged(() => this.#options.listener?.onStatus()),
+          hub.onDefinitionsChanged((server, news) => this.#options.listener?.onDefinitions(server, news)),
         ];
-        this.#listener?.onOpened(hub);
+        this.#options.listener?.onOpened(hub);
         return hub;
       },
       (error: unknown) => {
@@ -95,41 +90,66 @@ export class Upstreams {
     return this.#hub;
   }
 
-  /** Returns the hub. From the first call on, the lists of its servers are cached for later runs. */
+  /** Returns the hub. From the first call on, it remembers the tools of its servers for later runs. */
   async followed(): Promise<Hub> {
-    const hub = await this.hub();
-    this.#followed ??= this.#kept.follow(hub);
-    await this.#followed;
-    this.#following = hub;
-    return hub;
+    this.#followed ??= this.hub().then(async (hub) => {
+      const { folder, measure } = this.#options;
+      const { signal } = this.#lifetime;
+      await hub.catalogue.remember({
+        folder,
+        // The hub lives longer.
+        measure: measure && (async (...given) => (signal.aborted ? undefined : await measure(...given))),
+      });
+      this.#following = hub;
+      return hub;
+    });
+    try {
+      return await this.#followed;
+    } catch (error) {
+      this.#followed = undefined;
+      throw error;
+    }
   }
 
   /**
    * Returns every server, sorted by name, with its current tools or those from its last connection. Connects nothing.
    */
   async servers(): Promise<KnownServer[]> {
-    return this.#kept.servers(await this.followed());
+    return (await this.followed()).catalogue.servers();
   }
 
   /** Learns what other processes have seen meanwhile of servers that are not connected. Returns whether that is new. */
   async refresh(): Promise<boolean> {
-    return await this.#kept.refresh(await this.followed());
+    return await (await this.followed()).catalogue.refresh();
   }
 
   /** Waits until the tools known so far have been measured. */
   async measured(): Promise<void> {
-    await this.followed();
-    await this.#kept.saved();
+    await (await this.followed()).catalogue.saved();
   }
 
   /** Returns the hub once every pending server has connected or its wait is over. */
   async settled(signal: AbortSignal, patienceMs: number = PATIENCE_MS): Promise<Hub> {
     const hub = await this.hub();
     const pending = hub.status().filter(({ state }) => state === "pending");
-    if (pending.length > 0) {
-      await abortable(signal, Promise.all(pending.map(({ name }) => this.#connect(hub, name, patienceMs))));
-    }
+    await this.reach(
+      pending.map(({ name }) => name),
+      { signal, patienceMs },
+    );
     return hub;
+  }
+
+  /**
+   * Connects servers and waits for each until it has connected or its wait is over. The attempts go on without the
+   * caller.
+   */
+  async reach(
+    servers: readonly string[],
+    { signal, patienceMs = PATIENCE_MS }: { signal: AbortSignal; patienceMs?: number },
+  ): Promise<void> {
+    if (servers.length === 0) return;
+    const hub = await this.hub();
+    await abortable(signal, Promise.all(servers.map((name) => this.#connect(hub, name, patienceMs))));
   }
 
   /**
@@ -145,7 +165,7 @@ export class Upstreams {
     const lists = await Promise.all(
       this.#connected(hub).map(async (server) => {
         const listing = list(hub, { server, signal }).catch((error: unknown) => {
-          this.#logger.debug("list omitted", { server, error: messageOf(error) });
+          this.#options.logger.debug("list omitted", { server, error: messageOf(error) });
           return undefined;
         });
         return await atMost(patienceMs ?? PATIENCE_MS, listing, this.#lifetime.signal);
@@ -159,7 +179,7 @@ export class Upstreams {
   async close(): Promise<void> {
     this.#lifetime.abort();
     for (const stop of this.#stopListening) stop();
-    await this.#kept.close();
+    await this.#following?.catalogue.saved();
   }
 
   /**
@@ -172,7 +192,7 @@ export class Upstreams {
       const attempt = hub
         .connect([name])
         .catch((error: unknown) =>
-          this.#logger.debug("server not connected", { server: name, error: messageOf(error) }),
+          this.#options.logger.debug("server not connected", { server: name, error: messageOf(error) }),
         )
         .finally(() => this.#connecting.delete(name));
       running = { attempt, sinceMs: performance.now() };

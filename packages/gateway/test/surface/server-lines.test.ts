@@ -1,10 +1,9 @@
-import type { ServerStatus } from "@trunkline/client";
+import type { KnownServer, ServerStatus } from "@trunkline/client";
 import { describe, expect, it } from "vitest";
 import { createMeasure } from "../../src/surface/measure-tools.js";
 import { serverLines } from "../../src/surface/server-lines.js";
 import { topicsOf } from "../../src/surface/server-topics.js";
 import { countTokens } from "../../src/tokens/o200k.js";
-import type { KnownServer } from "../../src/upstreams/kept-tools.js";
 
 const measure = createMeasure(async (texts) => texts.map(countTokens));
 

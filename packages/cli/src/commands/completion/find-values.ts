@@ -82,26 +82,29 @@ async function serverNames({ cwd, env, home, signal }: CommandContext, { positio
 /** Offers the servers with a dot first; after the dot, the known tools of that server. */
 async function toolWords(context: CommandContext, slot: Slot): Promise<Candidate[]> {
   const servers = await serverNames(context, slot);
-  const owner = ownerOf(slot.position.current, servers);
+  const owner = await ownerOf(slot.position.current, servers);
   if (owner === undefined) return servers.map((name) => word(`${name}.`));
-  return (await knownTools(context, owner)).map(({ name, about }) => word(`${owner}.${name}`, about));
+  const known = (await knownTools(context)).get(owner) ?? [];
+  return known.map(({ name, description = "" }) => word(name, description.trim().split("\n", 1)[0]));
 }
 
 /** Offers the tool's parameters as `name=`. */
 async function argumentWords(context: CommandContext, slot: Slot): Promise<Candidate[]> {
   const [tool = ""] = slot.position.given;
-  const owner = ownerOf(tool, await serverNames(context, slot));
+  const owner = await ownerOf(tool, await serverNames(context, slot));
   if (owner === undefined) return [];
-  const known = (await knownTools(context, owner)).find(({ name }) => `${owner}.${name}` === tool);
-  return (known?.parameters ?? []).map((name) => word(`${name}=`));
+  const known = (await knownTools(context)).get(owner)?.find(({ name }) => name === tool);
+  return Object.keys(isRecord(known?.inputSchema.properties) ? known.inputSchema.properties : {}).map((name) =>
+    word(`${name}=`),
+  );
 }
 
 /**
  * Finds the server that a tool's name starts with. One server's name can be a prefix of another's, so the longest wins.
  */
-function ownerOf(tool: string, servers: readonly string[]): string | undefined {
-  const owners = servers.filter((name) => tool.startsWith(`${name}.`));
-  return owners.sort((a, b) => b.length - a.length)[0];
+async function ownerOf(tool: string, servers: readonly string[]): Promise<string | undefined> {
+  const { ownersOf } = await import("@trunkline/config");
+  return ownersOf(tool, servers)[0];
 }
 
 /**

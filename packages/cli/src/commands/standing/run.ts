@@ -6,7 +6,7 @@ import type { Help } from "commander";
 import { type App, openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { isProjectStore, storeFolder, workspaceOf } from "../../app/folders.js";
-import { knownServers } from "../../app/known-tools.js";
+import { knownTools } from "../../app/known-tools.js";
 import { KnownStores } from "../../app/project-store.js";
 import { startsTrunkline } from "../../install/launch-command.js";
 import { programStates } from "../../install/program-states.js";
@@ -40,7 +40,7 @@ export async function showStanding(
 
 export async function findStanding(context: CommandContext, mcp?: string): Promise<Standing> {
   await using app = openApp(context, { mcp, config: "headless" });
-  const [config, known] = [await app.config(), await knownServers(context)];
+  const [config, known] = [await app.config(), await knownTools(context)];
   const enabled = config.servers.filter(({ disabled }) => !disabled);
   const place = { env: context.env, userHome: context.userHome, platform: process.platform };
   const programs = (await programStates(place)).filter(({ state }) => state !== "not found here");
@@ -48,7 +48,7 @@ export async function findStanding(context: CommandContext, mcp?: string): Promi
     servers: enabled.map((server) => ({
       name: server.name,
       state: stateOf(server),
-      tools: known.get(server.name),
+      tools: known.get(server.name)?.length,
     })),
     disabled: config.servers.length - enabled.length,
     problems: problemsIn(config),

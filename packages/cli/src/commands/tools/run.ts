@@ -1,5 +1,5 @@
 import type { Hub, ToolNames } from "@trunkline/client";
-import { dottedName } from "@trunkline/config";
+import { dottedName, ownersOf } from "@trunkline/config";
 import {
   isGlob,
   isTrunklineError,
@@ -102,9 +102,11 @@ function matching(hub: Hub, pattern: string): readonly SourcedTool[] {
  * Returns the servers whose tools a pattern can match, or undefined for all. There is no need to wait for the others.
  */
 function serversOf(pattern: string, hub: Hub): string[] | undefined {
-  const head = headOf(pattern);
-  const owners = hub.status().filter(({ name }) => head.startsWith(`${name}.`));
-  return owners.length === 0 ? undefined : owners.map(({ name }) => name);
+  const owners = ownersOf(
+    headOf(pattern),
+    hub.status().map(({ name }) => name),
+  );
+  return owners.length === 0 ? undefined : owners;
 }
 
 /** The part of a pattern before its first wildcard. */

@@ -100,6 +100,11 @@ export class ToolNames<T extends ToolKey = ToolKey> {
     this.#renamed = renamed.sort((a, b) => byCodeUnit(dottedName(a), dottedName(b)) || byCodeUnit(a.style, b.style));
   }
 
+  /** The tools of the table, each once, in the order they were given. */
+  tools(): readonly T[] {
+    return [...this.#tools.values()];
+  }
+
   get size(): number {
     return this.#tools.size;
   }

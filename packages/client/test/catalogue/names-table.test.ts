@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import { NAME_STYLES, type ToolKey } from "../../../config/src/names/name-styles.js";
-import { ToolNames } from "../../src/names/names-table.js";
+import { ToolNames } from "../../src/catalogue/names-table.js";
 
 function key(server: string, tool: string): ToolKey {
   return { server, tool };
