@@ -14,6 +14,10 @@
 export type {
   Diagnostic,
   HttpServer,
+  InProcessClient,
+  InProcessMessage,
+  InProcessPeer,
+  InProcessServer,
   InputPrompt,
   InputRequest,
   LoadedConfig,
@@ -26,6 +30,7 @@ export {
   buildToolName,
   type ConfigWatch,
   expandEnv,
+  inProcessServer,
   type LoadConfigOptions,
   loadConfig,
   normalizeName,

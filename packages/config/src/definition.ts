@@ -15,7 +15,7 @@ import {
 } from "./expand.js";
 import { fieldDiagnostic, type Leaf } from "./field-reader.js";
 import { withHome } from "./home-path.js";
-import type { Diagnostic, ServerDefinition } from "./loaded-config.js";
+import type { ConfiguredServer, Diagnostic, ServerDefinition } from "./loaded-config.js";
 import { type SecretReference, secretLabel } from "./secrets/secret-reference.js";
 import { headerSecrets, type SecretCandidate, secretsAmong, withoutHost } from "./secrets.js";
 import { type CheckedEntry, urlProblem } from "./server-entries.js";
@@ -175,7 +175,7 @@ interface Filled {
   readonly text: (leaf: Leaf) => string;
 }
 
-function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset, text }: Filled): ServerDefinition {
+function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset, text }: Filled): ConfiguredServer {
   const { name, scope, dialect, file, at } = entry;
   const common = {
     ...{ name, scope, dialect, file, line: at.line, ...entrySettings(entry) },
@@ -225,7 +225,7 @@ function pathOf(text: string, options: EntryPlaces): string {
 }
 
 /** Returns the values of an entry that are secrets, or contain some, wherever they come from. */
-function ownSecrets(definition: ServerDefinition): SecretCandidate[] {
+function ownSecrets(definition: ConfiguredServer): SecretCandidate[] {
   const valuesOf = (values: readonly string[]) => values.map((value) => ({ value }));
   if (definition.type !== "stdio") {
     const { url } = definition;
@@ -239,7 +239,7 @@ function ownSecrets(definition: ServerDefinition): SecretCandidate[] {
 }
 
 /** Finds problems that only show after expansion. */
-function problemOf(definition: ServerDefinition, { isDynamic }: { isDynamic: boolean }): string | undefined {
+function problemOf(definition: ConfiguredServer, { isDynamic }: { isDynamic: boolean }): string | undefined {
   if (!isDynamic) return undefined;
   if (definition.type === "stdio") {
     return definition.command.trim() === "" ? "its command is empty after expansion" : undefined;

@@ -26,6 +26,7 @@ export { expandEnv } from "./expand.js";
 export { shownVariable } from "./fingerprint.js";
 export { type FoundImport, findImports, IMPORT_SOURCES, importSource, readImport } from "./import/find-imports.js";
 export type { ImportedServer, ImportPlace } from "./import/imported-server.js";
+export { inProcessServer } from "./in-process-server.js";
 export { forgetInputs, type InputPrompt, type InputRequest } from "./inputs.js";
 export { jsonFault } from "./json-fault.js";
 export { literalText } from "./literal-text.js";
@@ -39,6 +40,11 @@ export {
   type Diagnostic,
   entryRedactor,
   type HttpServer,
+  type InProcessClient,
+  type InProcessMessage,
+  type InProcessPeer,
+  type InProcessServer,
+  isRemote,
   type LoadedConfig,
   type ServerDefinition,
   type StdioServer,

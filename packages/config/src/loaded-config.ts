@@ -92,7 +92,36 @@ export interface AuthSettings {
   readonly issuer?: string;
 }
 
-export type ServerDefinition = StdioServer | HttpServer;
+/** A JSON-RPC message of a server in this process. */
+export type InProcessMessage = Readonly<Record<string, unknown>>;
+
+/** The client's end of a server in this process. */
+export interface InProcessClient {
+  /** Sends a message to the client. */
+  send(message: InProcessMessage): void;
+  /** The server has ended: requests that wait for an answer fail. */
+  close(): void;
+}
+
+/** A server in this process. */
+export interface InProcessPeer {
+  /** Takes a message from the client. */
+  receive(message: InProcessMessage): void;
+  /** Ends the server. */
+  close?(): void | Promise<void>;
+}
+
+/** A server in this process: messages are passed as they are. It cannot come from a file, see `inProcessServer`. */
+export interface InProcessServer extends ServerCommon {
+  readonly type: "in-process";
+  /** Starts the server, each time it is connected. */
+  readonly start: (client: InProcessClient) => InProcessPeer | Promise<InProcessPeer>;
+}
+
+/** A server that a configuration file can describe. */
+export type ConfiguredServer = StdioServer | HttpServer;
+
+export type ServerDefinition = ConfiguredServer | InProcessServer;
 
 /** A message for the owner of a configuration file. */
 export interface Diagnostic {
@@ -113,6 +142,11 @@ export interface RejectedServer {
   readonly scope: ConfigScope;
   readonly file: string;
   readonly type?: string;
+}
+
+/** Whether a server is reached over HTTP. */
+export function isRemote(definition: ServerDefinition): definition is HttpServer {
+  return definition.type === "http" || definition.type === "sse";
 }
 
 export interface ConfigFile {

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { isRemote } from "../src/loaded-config.js";
 import { loadText, Place, said, server } from "./place.js";
 
 const url = "https://x.example/mcp";
@@ -35,7 +36,7 @@ describe("the transport of an entry", () => {
     const config = await loadText(dialect === "metadata.mcp" ? { metadata: { mcp: entries } } : { [dialect]: entries });
     const definition = server(config, "s");
     expect(definition.type).toBe(type);
-    if (definition.type !== "stdio") expect(definition.url).toBe(url);
+    if (isRemote(definition)) expect(definition.url).toBe(url);
     expect(config.diagnostics.map(({ severity, field }) => `${severity} ${field}`)).toEqual(expected);
   });
 });

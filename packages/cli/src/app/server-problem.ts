@@ -29,5 +29,12 @@ export function serverProblem({ name, state, error, toolsError }: ServerStatus):
 
 /** The command line or URL of a server, for people to read. */
 export function serverTarget(config: ServerStatus["config"]): string {
-  return config.type === "stdio" ? commandLine([config.command, ...config.args]) : config.url;
+  switch (config.type) {
+    case "stdio":
+      return commandLine([config.command, ...config.args]);
+    case "in-process":
+      return "in this process";
+    default:
+      return config.url;
+  }
 }

@@ -1,7 +1,7 @@
 // The lists of one server as its hub sees them: read again when they change, filtered by the configuration, compared with
 // the pinned definitions.
 
-import type { ToolFilter } from "@trunkline/config";
+import { isRemote, type ToolFilter } from "@trunkline/config";
 import {
   contentIdOf,
   isTrunklineError,
@@ -184,7 +184,7 @@ export class MemberLists {
 
   /** Headers for arguments exist since 2026-07-28, and only HTTP has headers. */
   get hasParamHeaders(): boolean {
-    return this.#options.connection.era === "modern" && this.#options.connection.definition.type !== "stdio";
+    return this.#options.connection.era === "modern" && isRemote(this.#options.connection.definition);
   }
 
   /** Lists again. Requests that arrive in the meantime cause one more round, however many there are. */

@@ -22,7 +22,7 @@ export interface ToolsMeasure {
 export type MeasureTools = (server: string, tools: readonly SourcedTool[]) => Promise<ToolsMeasure | undefined>;
 
 /** A server whose listing is remembered. Its secrets are hidden and make no difference. */
-interface ConfiguredServer {
+interface RememberedServer {
   readonly name: string;
   readonly config: ServerDefinition;
 }
@@ -65,20 +65,20 @@ export class RememberedTools {
   }
 
   /** Returns what is remembered of a server; undefined if it was never connected as it is configured now. */
-  of(server: ConfiguredServer): Pick<Listing, "tools" | "measure"> | undefined {
+  of(server: RememberedServer): Pick<Listing, "tools" | "measure"> | undefined {
     const listing = this.#listings.get(server.name);
     return listing?.key === keyOf(server) ? listing : undefined;
   }
 
   /** Loads what this and other processes have saved. Returns whether any of it is new. Never rejects. */
-  async load(servers: readonly ConfiguredServer[]): Promise<boolean> {
+  async load(servers: readonly RememberedServer[]): Promise<boolean> {
     const before = servers.map(({ name }) => this.#listings.get(name)?.text);
     await Promise.all(servers.map((server) => this.#read(server)));
     return servers.some(({ name }, at) => this.#listings.get(name)?.text !== before[at]);
   }
 
   /** Remembers a listing, and saves it in the background if it is new. */
-  keep(server: ConfiguredServer, listed: readonly SourcedTool[]): void {
+  keep(server: RememberedServer, listed: readonly SourcedTool[]): void {
     const key = keyOf(server);
     const tools = listed.map(withoutRaw);
     const text = JSON.stringify(tools);
@@ -114,7 +114,7 @@ export class RememberedTools {
     });
   }
 
-  async #read(server: ConfiguredServer): Promise<void> {
+  async #read(server: RememberedServer): Promise<void> {
     if (this.#folder === undefined) return;
     const path = join(this.#folder, fileName(server.name));
     const key = keyOf(server);
@@ -201,15 +201,23 @@ function isCount(value: unknown): value is number {
 }
 
 /** Returns the same key for the same definition in every run. */
-function keyOf({ config }: ConfiguredServer): string {
+function keyOf({ config }: RememberedServer): string {
   const common = { tools: config.tools };
-  const identity =
-    config.type === "stdio"
-      ? { command: config.command, args: config.args, env: Object.keys(config.env).sort(), cwd: config.cwd }
-      : { type: config.type, url: config.url, headers: Object.keys(config.headers).sort() };
+  const identity = identityOf(config);
   return createHash("sha256")
     .update(JSON.stringify({ ...identity, ...common }))
     .digest("hex");
+}
+
+function identityOf(config: ServerDefinition) {
+  switch (config.type) {
+    case "stdio":
+      return { command: config.command, args: config.args, env: Object.keys(config.env).sort(), cwd: config.cwd };
+    case "in-process":
+      return { type: config.type, identity: config.identity };
+    default:
+      return { type: config.type, url: config.url, headers: Object.keys(config.headers).sort() };
+  }
 }
 
 function fileName(server: string): string {

@@ -1,6 +1,6 @@
 // Turns the failures of wires and servers into errors with a code, a specific cause, and a hint on what to try next.
 
-import type { HttpServer, ServerDefinition } from "@trunkline/config";
+import { type HttpServer, isRemote, type ServerDefinition } from "@trunkline/config";
 import {
   type ErrorCode,
   firstWords,
@@ -136,16 +136,16 @@ function explain(error: unknown, { server, exit, stderr, noise, timeoutMs }: Con
   if (isUnauthorized(error) || error instanceof InsufficientScopeError) {
     return { code: "AUTH_REQUIRED", ...refusal(error, server), cause: "unauthorized" };
   }
-  return server.type === "stdio" ? protocolFailure(error, name) : networkFailure(error, server);
+  return isRemote(server) ? networkFailure(error, server) : protocolFailure(error, name);
 }
 
 /** Builds the message and hint for a server that requires a sign-in or more permissions. */
 function refusal(error: unknown, server: ServerDefinition): { message: string; hint: string } {
   const { name } = server;
-  const hasToken = server.type !== "stdio" && !usesSignIn(server);
+  const hasToken = isRemote(server) && !usesSignIn(server);
   const hint = hasToken
     ? 'Check the token under "headers" in its entry.'
-    : server.type !== "stdio" && server.auth?.grant === "client_credentials"
+    : isRemote(server) && server.auth?.grant === "client_credentials"
       ? 'Check the client credentials under "auth" in its entry.'
       : hintToSignIn(name);
   if (!(error instanceof InsufficientScopeError)) {

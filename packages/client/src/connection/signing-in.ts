@@ -1,6 +1,6 @@
 // When and how often the user is asked to sign in to a server, and what happens if they don't.
 
-import type { ServerDefinition } from "@trunkline/config";
+import { isRemote, type ServerDefinition } from "@trunkline/config";
 import { isTrunklineError, type TrunklineError, toTrunklineError } from "@trunkline/core";
 import { ServerAuth, type ServerAuthOptions, usesSignIn } from "../auth/server-auth.js";
 import { signInCancelled } from "../auth/sign-in-errors.js";
@@ -49,7 +49,7 @@ export class SigningIn {
 
   /** Provides the token for a server's requests; undefined if they do not use one of ours. */
   authFor(definition: ServerDefinition): ServerAuth | undefined {
-    if (definition.type === "stdio" || !usesSignIn(definition) || !URL.canParse(definition.url)) return this.#auth;
+    if (!isRemote(definition) || !usesSignIn(definition) || !URL.canParse(definition.url)) return this.#auth;
     this.#auth ??= new ServerAuth(definition, this.#options.auth);
     return this.#auth;
   }

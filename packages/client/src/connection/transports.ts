@@ -6,14 +6,15 @@ import { DEFAULT_MAX_MESSAGE_BYTES } from "@trunkline/protocol";
 import type { ServerAuth } from "../auth/server-auth.js";
 import type { LargeMessages } from "../results/large-messages.js";
 import { HttpSseWire } from "../wire/http-sse-wire.js";
+import { InProcessWire } from "../wire/in-process-wire.js";
 import type { Wire } from "../wire/message-wire.js";
 import { StdioWire } from "../wire/stdio-wire.js";
 import { StreamableHttpWire } from "../wire/streamable-http-wire.js";
 import { type RunPlaces, runFolder, withoutForeignPrograms } from "./run-folder.js";
 import { serverEnvironment } from "./server-environment.js";
 
-/** The transports of the protocol. `http+sse` is the one from its first revision. */
-export type TransportKind = "stdio" | "streamable-http" | "http+sse";
+/** The transports of the protocol, and the one to a server in this process. `http+sse` is from the first revision. */
+export type TransportKind = "stdio" | "in-process" | "streamable-http" | "http+sse";
 
 /** What a wire needs to start, besides the server's definition. */
 export interface WireContext {
@@ -34,7 +35,8 @@ export interface WireContext {
 export function transportOrder(definition: ServerDefinition): readonly TransportKind[] {
   switch (definition.type) {
     case "stdio":
-      return ["stdio"];
+    case "in-process":
+      return [definition.type];
     case "http":
       return ["streamable-http", "http+sse"];
     case "sse":
@@ -45,6 +47,7 @@ export function transportOrder(definition: ServerDefinition): readonly Transport
 /** Creates a wire without starting it. */
 export function createWire(definition: ServerDefinition, kind: TransportKind, context: WireContext): Wire {
   if (definition.type === "stdio") return createStdio(definition, context);
+  if (definition.type === "in-process") return new InProcessWire(definition);
   const options = {
     server: definition.name,
     url: parseUrl(definition),

@@ -94,19 +94,24 @@ const MAX_CAUSES = 8;
 function hideValues({ secretReferences: _, ...definition }: ServerDefinition, own: Redactor): ServerDefinition {
   const hide = (values: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.keys(values).map((key) => [key, REDACTED]));
-  return definition.type === "stdio"
-    ? {
+  switch (definition.type) {
+    case "stdio":
+      return {
         ...definition,
         command: own.text(definition.command),
         args: own.value(redactedArgs(definition.args)),
         env: hide(definition.env),
-      }
-    : {
+      };
+    case "in-process":
+      return definition;
+    default:
+      return {
         ...definition,
         url: own.text(redactedUrl(definition.url)),
         headers: hide(definition.headers),
         ...(definition.auth === undefined ? {} : { auth: hideSecrets(definition.auth) }),
       };
+  }
 }
 
 function hideSecrets(auth: AuthSettings): AuthSettings {

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ServerDefinition } from "@trunkline/config";
+import { isRemote, type ServerDefinition } from "@trunkline/config";
 import { isAbsent, isRecord, parseJson, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import { type HeldLock, withFileLock } from "../auth/file-lock.js";
 import type { HoldReason } from "./classify-change.js";
@@ -35,7 +35,10 @@ export function pinOwner(definition: ServerDefinition): PinOwner {
 
 /** For definitions that were not read from a file. */
 function identityOf(definition: ServerDefinition): string {
-  const runs = definition.type === "stdio" ? [definition.command, ...definition.args] : [definition.url];
+  const runs =
+    definition.type === "stdio"
+      ? [definition.command, ...definition.args]
+      : [isRemote(definition) ? definition.url : definition.type];
   return createHash("sha256").update(JSON.stringify(runs)).digest("hex");
 }
 

@@ -1,7 +1,13 @@
 // When two servers are the same one: everything that decides what runs, what it can reach and how it is talked to.
 
-import type { ServerDefinition, Share } from "@trunkline/config";
-import { connectionSettings, secretEnvironment } from "@trunkline/config";
+import {
+  connectionSettings,
+  type HttpServer,
+  type ServerDefinition,
+  type Share,
+  type StdioServer,
+  secretEnvironment,
+} from "@trunkline/config";
 import { usesSignIn } from "../auth/server-auth.js";
 import type { Root } from "../channel/channel.js";
 import type { ConnectionOptions } from "../connection/connection-options.js";
@@ -46,7 +52,7 @@ export function keyParts(
       unset: definition.unset,
     }),
     ...secretParts(definition, options),
-    ...(definition.type === "stdio" ? localParts(definition, options) : remoteParts(definition, options)),
+    ...programParts(definition, options),
   };
 }
 
@@ -66,7 +72,19 @@ export function rootsKey(roots: readonly Root[] | undefined): string {
   return canonical(roots ?? "none");
 }
 
-function localParts(definition: Extract<ServerDefinition, { type: "stdio" }>, options: ConnectionOptions): KeyParts {
+/** What runs, or is contacted. */
+function programParts(definition: ServerDefinition, options: ConnectionOptions): KeyParts {
+  switch (definition.type) {
+    case "stdio":
+      return localParts(definition, options);
+    case "in-process":
+      return { program: String(numberOf(definition.start)) };
+    default:
+      return remoteParts(definition, options);
+  }
+}
+
+function localParts(definition: StdioServer, options: ConnectionOptions): KeyParts {
   const { command, args, cwd = runFolderPath(definition.name, options.places) } = definition;
   // A server has no terminal, so windows in different ones can share it, unless its entry names one.
   const variables = Object.entries(stdioEnvironment(definition, options)).filter(
@@ -75,14 +93,11 @@ function localParts(definition: Extract<ServerDefinition, { type: "stdio" }>, op
   return { command: canonical([command, ...args]), folder: cwd, ...namedVariables(variables) };
 }
 
-function remoteParts(
-  definition: Exclude<ServerDefinition, { type: "stdio" }>,
-  { env, places, signingIn }: ConnectionOptions,
-): KeyParts {
+function remoteParts(definition: HttpServer, { env, places, signingIn }: ConnectionOptions): KeyParts {
   const { url, headers, auth } = definition;
   const { clientName, clientMetadataUrl, signInTimeoutMs, credentials } = signingIn;
   const signIn = usesSignIn(definition)
-    ? { home: places.home ?? memoryName(credentials), clientName, clientMetadataUrl, signInTimeoutMs }
+    ? { home: places.home ?? numberOf(credentials), clientName, clientMetadataUrl, signInTimeoutMs }
     : undefined;
   return {
     url,
@@ -103,13 +118,13 @@ function namedVariables(variables: readonly (readonly [string, string])[]): KeyP
   return Object.fromEntries(variables.map(([name, value]) => [`$${name}`, value]));
 }
 
-const memoryNames = new WeakMap<object, number>();
-let lastMemoryName = 0;
+const numbers = new WeakMap<object, number>();
+let lastNumber = 0;
 
-/** A hub without a home keeps its sign-ins in memory, for itself alone. */
-function memoryName(credentials: object): number {
-  const known = memoryNames.get(credentials) ?? ++lastMemoryName;
-  memoryNames.set(credentials, known);
+/** Numbers what has no name: the sign-ins of a hub without a home, and a server in this process. */
+function numberOf(thing: object): number {
+  const known = numbers.get(thing) ?? ++lastNumber;
+  numbers.set(thing, known);
   return known;
 }
 

@@ -1,6 +1,6 @@
 // One server of a pool: its connection, the hubs that use it, and when it may stop.
 
-import type { ServerDefinition, Share } from "@trunkline/config";
+import { isRemote, type ServerDefinition, type Share } from "@trunkline/config";
 import { type LogFields, type Logger, Redactor } from "@trunkline/core";
 import { isLogged } from "@trunkline/protocol";
 import type { Caller } from "../channel/caller.js";
@@ -297,7 +297,7 @@ export class PooledServer implements SharedServer {
   /** Whether the server would stop if it were unused for long enough. */
   get #mayStop(): boolean {
     if (this.#isRetired || this.#options.isPerClient) return false;
-    return this.#links.size === 0 || this.connection.definition.type === "stdio";
+    return this.#links.size === 0 || !isRemote(this.connection.definition);
   }
 
   #arm(delayMs = this.#idleStopMs): void {

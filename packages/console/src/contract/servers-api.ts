@@ -13,7 +13,7 @@ export interface ServerRow {
     | "rejected";
   /** Why it does not work, and what to do next, as `doctor` says it. */
   readonly problem?: { readonly message: string; readonly hint?: string };
-  readonly transport: "stdio" | "http" | "sse" | "unknown";
+  readonly transport: "stdio" | "in-process" | "http" | "sse" | "unknown";
   /** The command line or URL, without secrets. */
   readonly target: string;
   /** `user` or `project`, and the file with its entry. */

@@ -1,5 +1,6 @@
 import type { HttpServer, LoadedConfig } from "@trunkline/client";
 import { forgetSignIn, type KeptSignIn, readSignIn } from "@trunkline/client/internal";
+import { isRemote } from "@trunkline/config";
 import { formatMs, printable, printableJson, redactedUrl, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -83,9 +84,7 @@ export interface StatusOptions {
 export async function status(context: CommandContext, options: StatusOptions): Promise<number> {
   const config = await openApp(context, { mcp: options.mcp }).config();
   const servers =
-    options.server === undefined
-      ? config.servers.filter((server) => server.type !== "stdio")
-      : [signInServer(config, options.server)];
+    options.server === undefined ? config.servers.filter(isRemote) : [signInServer(config, options.server)];
   const { home } = context;
   const now = context.clock.now();
   const found = await Promise.all(
@@ -151,12 +150,12 @@ function isOver({ expiresAt }: { expiresAt?: string }, now: number): boolean {
 function signInServer(config: LoadedConfig, name: string): HttpServer {
   const server = config.servers.find((candidate) => candidate.name === name);
   if (server === undefined) {
-    const known = config.servers.filter(({ type }) => type !== "stdio").map((candidate) => candidate.name);
+    const known = config.servers.filter(isRemote).map((candidate) => candidate.name);
     throw new TrunklineError("SERVER_NOT_FOUND", `No server is named "${name}".`, {
       hint: known.length > 0 ? `Remote servers: ${known.join(", ")}.` : "No remote server is configured.",
     });
   }
-  if (server.type !== "stdio") return server;
+  if (isRemote(server)) return server;
   throw new TrunklineError("USAGE", `"${name}" is a local program: there is nothing to sign in to.`, {
     hint: "Pass what it needs under env in its entry.",
   });

@@ -4,6 +4,7 @@ import { printable, printableJson, REDACTED, redactedArgs, redactedUrl, Trunklin
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { type EntryOptions, editServer, isTaken, notesOn, readEntry, takenError } from "../../app/server-entry.js";
+import { serverTarget } from "../../app/server-problem.js";
 import { checkScope, defaultTarget, type ScopeOptions, writeConfig } from "../../app/write-config.js";
 import { commandLine } from "../../terminal/command-line.js";
 import type { CommandContext } from "../../terminal/context.js";
@@ -157,6 +158,7 @@ function listedServer(server: ServerDefinition, config: LoadedConfig) {
     const where = cwd === undefined ? {} : { cwd };
     return { name, state, type, ...place, command, args, env: hidden(server.env), ...where, ...rest, what };
   }
+  if (server.type === "in-process") return { name, state, type, ...place, ...rest, what: serverTarget(server) };
   const url = own.text(redactedUrl(server.url));
   return {
     name,
