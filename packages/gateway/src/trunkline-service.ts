@@ -507,7 +507,7 @@ class TrunklineService implements Service {
     }
     this.#news = this.#news
       .then(async () => {
-        if (await auto.hasNews(this.#lifetime.signal)) this.#events.note("tools_list_changed");
+        if (await auto.hasNews()) this.#events.note("tools_list_changed");
       })
       .catch((error: unknown) => this.#options.logger.debug("cannot compare tool lists", { error: messageOf(error) }));
   }

@@ -135,7 +135,9 @@ export class AutoSurface {
   }: Pick<Exchange, "caller" | "signal">): Promise<{ list: AutoList; decision: SurfaceDecision }> {
     const session = await this.#session(caller);
     const decision = await session.decision;
-    return { list: await this.#listed(session, decision, signal), decision };
+    const { direct } = this.#options;
+    const source = decision.shape === "direct" ? await direct.list(signal) : await direct.known();
+    return { list: await this.#listed(session, decision, source), decision };
   }
 
   /** What a client of this name would get if its session began now. */
@@ -159,14 +161,13 @@ export class AutoSurface {
   }
 
   /** Whether any client's list differs from the one it has seen, now that a server has changed its tools. */
-  async hasNews(signal: AbortSignal): Promise<boolean> {
+  async hasNews(): Promise<boolean> {
     for (const session of [...this.#sessions.values()]) {
       const seen = session.list?.tools;
       if (seen === undefined) continue;
       const decision = await session.decision;
-      if (decision.shape === "direct") return true;
       // The same array, if nothing has changed.
-      if ((await this.#listed(session, decision, signal)).tools !== seen) return true;
+      if ((await this.#listed(session, decision, await this.#options.direct.known())).tools !== seen) return true;
     }
     return false;
   }
@@ -225,13 +226,12 @@ export class AutoSurface {
     }
   }
 
-  async #listed(session: Session, decision: SurfaceDecision, signal: AbortSignal): Promise<AutoList> {
-    const { direct, own } = this.#options;
+  async #listed(session: Session, decision: SurfaceDecision, source: readonly Listed[]): Promise<AutoList> {
+    const { own } = this.#options;
     if (decision.shape === "composite" && decision.signed.size === 0) {
       session.list ??= { source: [], tools: own, upstream: NO_TOOLS };
       return session.list;
     }
-    const source = decision.shape === "direct" ? await direct.list(signal) : await direct.known();
     const before = session.list;
     if (before?.source === source) return before;
     const { definitions, isTooDear } =

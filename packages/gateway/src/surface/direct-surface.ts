@@ -92,9 +92,13 @@ export class DirectSurface {
     this.#options = options;
   }
 
-  /** Lists all tools, after waiting for servers that are connecting. Returns the same array until something changes. */
+  /**
+   * Lists all tools, after waiting for servers that are connecting, unless their tools are remembered. Returns the same
+   * array until something changes.
+   */
   async list(signal: AbortSignal): Promise<readonly Listed[]> {
-    return await this.#list(await this.#options.upstreams.settled(signal));
+    const { upstreams, remembers } = this.#options;
+    return await this.#list(remembers === true ? await upstreams.known(signal) : await upstreams.settled(signal));
   }
 
   /** Lists the tools that are known. Connects nothing. */

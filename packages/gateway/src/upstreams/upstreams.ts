@@ -140,6 +140,19 @@ export class Upstreams {
   }
 
   /**
+   * Returns the hub once the tools of every server are known, if only from earlier runs, or the wait is over. Servers
+   * whose tools are known are connected, too, but not waited for.
+   */
+  async known(signal: AbortSignal): Promise<Hub> {
+    const hub = await this.followed();
+    const pending = hub.catalogue.servers().filter(({ status }) => status.state === "pending");
+    const namesOf = (servers: readonly KnownServer[]) => servers.map(({ status }) => status.name);
+    for (const name of namesOf(pending.filter(({ tools }) => tools !== undefined))) void this.#connect(hub, name, 0);
+    await this.reach(namesOf(pending.filter(({ tools }) => tools === undefined)), { signal });
+    return hub;
+  }
+
+  /**
    * Connects servers and waits for each until it has connected or its wait is over. The attempts go on without the
    * caller.
    */

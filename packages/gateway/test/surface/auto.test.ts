@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Caller } from "../../src/interfaces/exchange.js";
 import type { ServiceEvent } from "../../src/interfaces/mcp-service.js";
 import { countTokens } from "../../src/tokens/o200k.js";
@@ -146,6 +146,47 @@ describe("the surface auto", () => {
     expect(tools[3]).toMatchObject({ title: "Look up", description: long });
     expect(tools[3]).not.toHaveProperty("outputSchema");
     expect(await namesFor(under, testCaller({ name: "cursor-vscode 1.0.0" }))).toEqual(OWN);
+  });
+
+  it("lists for such a client at once what servers listed last, while they start", async () => {
+    const started = join(folder, "started");
+    const slow = stdio("slow", ["--start-file", started]);
+    const remembering = { surface: "auto", cacheFolder: join(folder, "cache") } as const;
+    writeFileSync(started, "");
+    {
+      await using first = testService([slow], remembering);
+      await describeServer(first, "slow");
+    }
+    rmSync(started);
+    await using under = testService([slow], remembering);
+    const caller = testCaller({ name: "claude-code 2.1.42" });
+    const hub = await under.hub();
+    // Nothing that waits for a time would end.
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    try {
+      expect(await namesFor(under, caller)).toEqual([...OWN, "slow_wait", "slow_burst", "slow_cancelled_count"]);
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(hub.status()[0]?.state).toBe("pending");
+    const events: string[] = [];
+    under.service.onEvent(({ kind }) => events.push(kind));
+    writeFileSync(started, "");
+    await expect.poll(() => hub.status()[0]?.state).toBe("connected");
+    await namesFor(under, caller);
+    expect(events).not.toContain("tools_list_changed");
+  }, 60_000);
+
+  it("says to such a client that a server lists other tools than the last time", async () => {
+    define("docs", ["lookup"]);
+    await visit("docs");
+    define("docs", ["lookup", "search"]);
+    await using under = auto(["docs"]);
+    const caller = testCaller({ name: "claude-code 2.1.42" });
+    const changed = nextEvent(under, "tools_list_changed");
+    expect(await namesFor(under, caller)).toEqual([...OWN, "docs_lookup"]);
+    await changed;
+    expect(await namesFor(under, caller)).toEqual([...OWN, "docs_lookup", "docs_search"]);
   });
 
   it("gives a client that lists at every turn the same bytes", async () => {
