@@ -39,7 +39,14 @@ export function tokensAtStart({ requests }: Session, { asksForTools = false }: A
     return asksForTools || mentionsTools(alone) ? alone : JSON.stringify(body);
   };
   const complete = requests.map(asked).find((text) => asksForTools || mentionsTools(text));
-  return complete === undefined ? undefined : countTokens(complete);
+  return complete === undefined ? undefined : countTokens(withoutChance(complete));
+}
+
+/** Ids and folders that are different in every session, and so are their tokens. */
+function withoutChance(text: string): string {
+  return text
+    .replaceAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi, "00000000-0000-0000-0000-000000000000")
+    .replaceAll(/\bagent-[A-Za-z0-9]{6}\b/g, "agent-000000");
 }
 
 function textOf({ results }: Session, name: string): string {
