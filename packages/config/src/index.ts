@@ -68,6 +68,7 @@ export {
   type ToolKey,
   toolNamePrefix,
   wireName,
+  withoutGatewayPrefix,
 } from "./names/name-styles.js";
 export { findPermissionRules } from "./permission-rules/find-permission-rules.js";
 export type { PermissionRule, ProgramRules, RuleEffect, RuleKind } from "./permission-rules/rule-types.js";

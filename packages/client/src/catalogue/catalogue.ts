@@ -1,7 +1,7 @@
 // What the servers of a hub offer, and what it is called: the tools of connected servers, those that the others listed
 // last, and those that are held. Everything that lists, names or finds tools asks here.
 import { bareName, dottedName, mayBelongTo, type ToolKey, toolNamePrefix } from "@trunkline/config";
-import { isTrunklineError, type Logger, type SourcedTool, TrunklineError } from "@trunkline/core";
+import { isGlob, isTrunklineError, type Logger, type SourcedTool, TrunklineError } from "@trunkline/core";
 import { authenticateTool, SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
 import { isConnectable, type ListKind } from "../connection/connection-options.js";
 import type { ServerLink } from "../connection/server-link.js";
@@ -177,17 +177,13 @@ export class Catalogue<Member extends CatalogueMember = CatalogueMember> {
    * the tool of a server whose tools are unknown is `AMBIGUOUS`: its meaning must not depend on which server answers.
    */
   async resolve(name: string): Promise<SourcedTool> {
-    let tool: SourcedTool;
-    try {
-      tool = this.names().resolve(name);
-    } catch (error) {
-      const holding = this.#options.servers().filter(({ lists }) => lists.isHolding);
-      if (!isTrunklineError(error, "TOOL_NOT_FOUND") || holding.length === 0) throw error;
+    // A name that no tool has exactly can be that of a held tool.
+    const holding = this.#options.servers().filter(({ lists }) => lists.isHolding);
+    if (holding.length > 0 && !isGlob(name) && this.names().named(name).length === 0) {
       await Promise.all(holding.map((member) => member.lists.recheckHeld()));
       this.#throwIfHeld(name, holding);
-      // It may have been approved just now.
-      tool = this.names().resolve(name);
     }
+    const tool = this.names().resolve(name);
     const other = this.#unknownOwner(name, tool);
     if (other === undefined) return tool;
     const sure = this.names().name(tool, "prefixed");
@@ -198,16 +194,23 @@ export class Catalogue<Member extends CatalogueMember = CatalogueMember> {
     );
   }
 
-  /** The server that a dotted name may belong to as well, if its tools are not known. */
+  /** The server that a name may belong to as well, if its tools are not known. */
   #unknownOwner(name: string, tool: ToolKey): string | undefined {
-    if (name !== dottedName(tool)) return undefined;
+    const mayBe = this.#mayOwn(name, tool);
+    if (mayBe === undefined) return undefined;
     return this.#candidates().find(
       (member) =>
         member.name !== tool.server &&
-        name.startsWith(`${member.name}.`) &&
+        mayBe(member.name) &&
         member.connection.state !== "connected" &&
         this.#knownOf(member).length === 0,
     )?.name;
+  }
+
+  /** Which other servers can have a tool with this name. Names other than dotted ones are unique in their style. */
+  #mayOwn(name: string, tool: ToolKey): ((server: string) => boolean) | undefined {
+    if (name === dottedName(tool)) return (server) => name.startsWith(`${server}.`);
+    return this.names().named(name).length > 0 ? undefined : (server) => mayBelongTo(name, server);
   }
 
   /** The tools of a server that is not connected, as it listed them last. */
@@ -217,8 +220,12 @@ export class Catalogue<Member extends CatalogueMember = CatalogueMember> {
 
   #throwIfHeld(name: string, holding: readonly Member[]): void {
     const held = holding.flatMap((member) => member.lists.held).filter(({ kind }) => kind === "tools");
-    const found = new ToolNames(held.map((item) => ({ ...item, tool: item.name }))).named(name);
-    if (found[0] !== undefined) throw heldError(found[0]);
+    const names = new ToolNames(held.map((item) => ({ ...item, tool: item.name })));
+    const [found] = names.named(name);
+    if (found !== undefined) throw heldError(found);
+    const [spelled] = this.names().spelled(name).length === 0 ? names.spelled(name) : [];
+    const similar = spelled && names.get(spelled);
+    if (similar !== undefined) throw heldError(similar);
   }
 
   /** The tools that all servers are known to have, connected or not, and those they used to have. */

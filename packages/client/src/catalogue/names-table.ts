@@ -51,6 +51,9 @@ export class ToolNames<T extends ToolKey = ToolKey> {
   readonly #away: ReadonlyMap<string, readonly ToolKey[]>;
   readonly #styles: ReadonlyMap<NameStyle, StyleTable<T>>;
   readonly #renamed: readonly RenamedTool[];
+  /** All tools by their letters and digits, also those of servers that are not connected. Built on first use. */
+  #bare: ReadonlyMap<string, readonly ToolKey[]> | undefined;
+  readonly #all: ReadonlyMap<string, ToolKey>;
 
   /** `away` are the tools of servers that are not connected: a name they share with another tool is as ambiguous. */
   constructor(tools: Iterable<T>, away: Iterable<ToolKey> = []) {
@@ -95,6 +98,7 @@ export class ToolNames<T extends ToolKey = ToolKey> {
       styles.set(style, { nameOf: new Map([...names].map(([id, { name }]) => [id, name])), toolsOf, renamedOf });
     }
     this.#tools = byId;
+    this.#all = all;
     this.#away = awayOf;
     this.#styles = styles;
     this.#renamed = renamed.sort((a, b) => byCodeUnit(dottedName(a), dottedName(b)) || byCodeUnit(a.style, b.style));
@@ -132,13 +136,20 @@ export class ToolNames<T extends ToolKey = ToolKey> {
   }
 
   /**
-   * Finds the tool that a name refers to: in any style, as a URI, or as a glob that matches one tool. Several matches
-   * are `AMBIGUOUS`, with the candidates; no match is `TOOL_NOT_FOUND`, with suggestions. A tool name without its
-   * server is only suggested, never resolved, because its meaning could change when a server is added.
+   * Finds the tool that a name refers to: in any style, as a URI, or as a glob that matches one tool. If nothing has
+   * that name, one with other separators counts, because agents rewrite names. Several matches are
+   * `AMBIGUOUS`, with the candidates; no match is `TOOL_NOT_FOUND`, with suggestions. A tool name without its server is
+   * only suggested, never resolved, because its meaning could change when a server is added.
    */
   resolve(name: string, options: ResolveOptions = {}): T {
     const [tool, ...more] = this.#lookUp(name, options.style);
-    if (tool === undefined) throw this.#notFound(name, options.style);
+    if (tool === undefined) {
+      const [spelled, ...others] = options.style === undefined && !isGlob(name) ? this.spelled(name) : [];
+      if (spelled !== undefined && others.length > 0) throw this.#ambiguous(name, [spelled, ...others]);
+      const found = spelled && this.get(spelled);
+      if (found === undefined) throw this.#notFound(name, options.style);
+      return found;
+    }
     const others: readonly ToolKey[] = [...more, ...this.#rivalsAway(name, tool, options.style)];
     if (others.length > 0) throw this.#ambiguous(name, [tool, ...others]);
     return tool;
@@ -184,6 +195,17 @@ export class ToolNames<T extends ToolKey = ToolKey> {
       if (found.size > 0) return [...found];
     }
     return [];
+  }
+
+  /** Finds the tools with these letters and digits in their names, whatever is between them. */
+  spelled(name: string): readonly ToolKey[] {
+    if (this.#bare === undefined) {
+      const bare = new Map<string, ToolKey[]>();
+      for (const key of this.#all.values()) push(bare, withoutSeparators(dottedName(key)), key);
+      this.#bare = bare;
+    }
+    const wanted = withoutSeparators(name);
+    return (wanted === "" ? undefined : (this.#bare.get(wanted) ?? this.#bare.get(wanted.replace(/^mcp/, "")))) ?? [];
   }
 
   #globbed(pattern: string): readonly T[] {
@@ -306,6 +328,10 @@ function distinctNames(style: NameStyle, tools: ReadonlyMap<string, ToolKey>): M
     }
   }
   return entries;
+}
+
+function withoutSeparators(name: string): string {
+  return name.replace(/[^A-Za-z0-9]/g, "");
 }
 
 /** Strips the prefix that all names of a style share, because it would make them all look similar. */

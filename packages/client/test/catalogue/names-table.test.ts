@@ -300,6 +300,28 @@ describe("a name given by a user", () => {
     expect(error).toMatchObject({ code: "TOOL_NOT_FOUND", message: `No tool is named "${name}".`, hint });
   });
 
+  it.each(["docs.look_up", "docs-look.up", "docs__lookup", "mcp__docs__lookup", "mcp_docs_look-up"])(
+    "is found as %s, because agents rewrite names",
+    (name) => {
+      expect(new ToolNames(CATALOGUE).resolve(name)).toEqual(key("docs", "lookup"));
+    },
+  );
+
+  it("is not found with other separators if a style is named, or as a glob", () => {
+    const table = new ToolNames(CATALOGUE);
+    expect(failure(() => table.resolve("docs.look_up", { style: "dotted" })).code).toBe("TOOL_NOT_FOUND");
+    expect(failure(() => table.resolve("do?s.look_up")).code).toBe("TOOL_NOT_FOUND");
+    expect(failure(() => table.resolve("_-.")).code).toBe("TOOL_NOT_FOUND");
+  });
+
+  it("is ambiguous with other separators if two tools have its letters, connected or not", () => {
+    const [one, other] = [key("a", "b_c"), key("a_b", "c")];
+    expect(failure(() => new ToolNames([one, other]).resolve("a-b.c")).code).toBe("AMBIGUOUS");
+    expect(failure(() => new ToolNames([one], [other]).resolve("a-b.c")).code).toBe("AMBIGUOUS");
+    expect(failure(() => new ToolNames([], [other]).resolve("a-b.c")).code).toBe("TOOL_NOT_FOUND");
+    expect(new ToolNames([one, other]).resolve("a.b_c")).toEqual(one);
+  });
+
   it("without a server is never called, even if unique, and suggests every tool that has it", () => {
     const same = new ToolNames([key("one", "find"), key("two", "find"), key("one", "other")]);
     expect(failure(() => same.resolve("find"))).toMatchObject({

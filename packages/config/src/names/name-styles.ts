@@ -158,6 +158,14 @@ export function ownersOf(dotted: string, servers: readonly string[]): string[] {
   return servers.filter((server) => dotted.startsWith(`${server}.`)).sort((a, b) => b.length - a.length);
 }
 
+/**
+ * Takes off what agents put before the tools of their server `trunkline`: `mcp__trunkline__docs_lookup` is
+ * `docs_lookup`.
+ */
+export function withoutGatewayPrefix(name: string): string {
+  return name.replace(/^(?:mcp[_-]{1,2})?trunkline(?:_{1,2}|[.:/-])/i, "");
+}
+
 /** Letters and digits only: names that are written the same in some style have the same bare name. */
 export function bareName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, "");

@@ -127,11 +127,14 @@ class Describer {
     return { ...own, servers: items, ...cursor, ...(hint === undefined ? {} : { hint }) };
   }
 
-  async target(target: string, page: Page): Promise<unknown> {
-    const { builtin, actions, upstreams, connect } = this.#options;
-    const own = [...builtin(), ...actions].find(({ name }) => name === target);
+  async target(asked: string, page: Page): Promise<unknown> {
+    const { upstreams, connect } = this.#options;
+    const own = this.#own(asked);
     if (own !== undefined) return operationCard(own);
     const servers = await upstreams.servers();
+    const target = await withoutPrefix(asked, servers);
+    const shown = this.#own(target);
+    if (shown !== undefined) return operationCard(shown);
     const server = servers.find(({ status }) => status.name === target);
     if (server !== undefined) {
       const live = await this.#brought(server, page.signal);
@@ -144,6 +147,11 @@ class Describer {
     if (owner.status.state !== "connected")
       await connectIfUnknown(owner, () => connect(owner.status.name, page.signal));
     return await this.#toolCard(target, owner.status.name);
+  }
+
+  #own(name: string): Operation | undefined {
+    const { builtin, actions } = this.#options;
+    return [...builtin(), ...actions].find((operation) => operation.name === name);
   }
 
   async find(question: string, page: Page, caller: Caller): Promise<unknown> {
@@ -223,6 +231,12 @@ class Describer {
       data: { near, parameter: "target" },
     });
   }
+}
+
+/** A name without what agents put before our tools, unless a server has such a name itself. */
+async function withoutPrefix(asked: string, servers: readonly KnownServer[]): Promise<string> {
+  const { mayBelongTo, withoutGatewayPrefix } = await import("@trunkline/config");
+  return servers.some(({ status }) => mayBelongTo(asked, status.name)) ? asked : withoutGatewayPrefix(asked);
 }
 
 async function connectIfUnknown({ tools, status }: KnownServer, connect: () => Promise<void>): Promise<void> {

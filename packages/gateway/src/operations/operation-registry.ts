@@ -141,15 +141,20 @@ class UpstreamFinder {
   }
 
   async find(
-    name: string,
+    asked: string,
     { signal, builtin }: { signal: AbortSignal | undefined; builtin: readonly Operation[] },
   ): Promise<Operation> {
     const hub = await this.#upstreams.followed();
-    const live = hub.liveTool(name);
+    const live = hub.liveTool(asked);
     if (live !== undefined) return this.#operation(hub, live);
     // The client is already loaded, because the hub comes from it.
-    const { mayBelongTo } = await import("@trunkline/config");
-    const owners = hub.status().filter((status) => mayBelongTo(name, status.name));
+    const { mayBelongTo, withoutGatewayPrefix } = await import("@trunkline/config");
+    const ownersOf = (each: string) => hub.status().filter((status) => mayBelongTo(each, status.name));
+    // A server may have such a name itself.
+    const name = ownersOf(asked).length > 0 ? asked : withoutGatewayPrefix(asked);
+    const own = name === asked ? undefined : builtin.find((operation) => operation.name === name);
+    if (own !== undefined) return own;
+    const owners = ownersOf(name);
     await hub.connect(
       owners.map((owner) => owner.name),
       signal,

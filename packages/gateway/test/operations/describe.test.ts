@@ -92,7 +92,7 @@ describe("describe", () => {
     expect(await states(bench)).toEqual({ hello: "pending", shapes: "connected" });
   });
 
-  it.each(["shapes.strict", "mcp__shapes__strict", "shapes-strict"])(
+  it.each(["shapes.strict", "mcp__shapes__strict", "shapes-strict", "mcp__trunkline__shapes_strict"])(
     "returns the schemas of the tool %s",
     async (target) => {
       await using bench = await openBench({ servers: [shapes()] });

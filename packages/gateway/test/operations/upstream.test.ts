@@ -74,6 +74,33 @@ describe("finding upstream operations", () => {
     expect(await bench.registry.find(name)).toMatchObject({ name: "shapes.get_thing" });
   });
 
+  it.each([
+    "shapes.get-thing",
+    "mcp__trunkline__shapes_get_thing",
+    "mcp_trunkline_shapes_get-thing",
+    "trunkline_shapes_get_thing",
+    "trunkline-shapes_get_thing",
+  ])("accepts the name %s, as agents show it", async (name) => {
+    await using own = await openBench({ servers: [shapes(), stdio("hello")] });
+    expect(await own.registry.find(name)).toMatchObject({ name: "shapes.get_thing" });
+    const states = (await own.hub()).status().map((status) => [status.name, status.state]);
+    expect(states).toEqual([
+      ["hello", "pending"],
+      ["shapes", "connected"],
+    ]);
+  });
+
+  it("accepts the names that agents show for our own operations", async () => {
+    expect(await bench.registry.find("mcp__trunkline__search")).toMatchObject({ name: "search", kind: "read" });
+    expect(await bench.run("describe", { target: "mcp__trunkline__search" })).toMatchObject({ name: "search" });
+  });
+
+  it("does not take the name of a server called trunkline for its own", async () => {
+    await using own = await openBench({ servers: [shapes({ name: "trunkline" }), stdio("hello")] });
+    expect(await own.registry.find("mcp__trunkline__get_thing")).toMatchObject({ name: "trunkline.get_thing" });
+    await expect(own.registry.find("trunkline.search")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
   it("connects only to the server that a name can belong to", async () => {
     await using own = await openBench({ servers: [stdio("hello"), stdio("old")] });
     expect(await own.run("hello.hello", { name: "Ada" })).toEqual({ text: "Hello, Ada!" });
