@@ -65,7 +65,7 @@ export const LAYERS = {
       connection: ["auth", "channel", "results", "wire"],
       pool: ["auth", "channel", "connection"],
       pins: ["auth"],
-      catalogue: ["auth", "connection", "pins"],
+      catalogue: ["auth", "connection", "pins", "pool"],
       hub: ["auth", "catalogue", "channel", "connection", "pins", "pool", "results"],
     },
   },

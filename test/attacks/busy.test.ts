@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Call, InFlightTable } from "../../packages/client/src/channel/in-flight.js";
 import { type Channel, openHub } from "../../packages/client/src/index.js";
 import { configOf, stdio } from "../../packages/client/test/hub/fixtures.js";
-import { callerOf } from "../support/caller.js";
+import { leaseholder } from "../support/leaseholder.js";
 
 const abilities = { elicitation: { form: {}, url: {} } };
 
@@ -80,7 +80,7 @@ describe("turns", () => {
   afterEach(() => void vi.useRealTimers());
 
   const limits = {
-    caller: callerOf(),
+    holder: leaseholder(),
     waitMs: 5,
     signal: undefined,
     onBusy: (question = "") => new TrunklineError("BUSY", question),
@@ -113,7 +113,7 @@ describe("turns", () => {
     using deadline = startDeadline({ what: "a call", timeoutMs: 60_000 });
     const open = new Set<string>();
     const channel = { abilities };
-    const call: Call = { caller: limits.caller, channel, deadline, questions: 0, open };
+    const call: Call = { holder: limits.holder, channel, deadline, questions: 0, open };
     table.add(call);
     await table.take(channel, limits);
     const second = table.take({ abilities }, limits);

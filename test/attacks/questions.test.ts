@@ -7,7 +7,7 @@ import { vetElicitation } from "../../packages/client/src/channel/vetted-elicita
 import { defuseLinks, linkProblem } from "../../packages/client/src/channel/web-links.js";
 import { approveOperation } from "../../packages/gateway/src/operations/ask-user.js";
 import { createExchangeChannel } from "../../packages/gateway/src/protocol/exchange-channel.js";
-import { callerOf } from "../support/caller.js";
+import { leaseholder } from "../support/leaseholder.js";
 
 const form = (message: string, properties: object = { value: { type: "string" } }) => ({
   mode: "form",
@@ -28,7 +28,7 @@ async function shown(params: Record<string, unknown>, server = "github"): Promis
   const answering = new Answering(server);
   const signal = new AbortController().signal;
   const answer = await answering.askOutside(
-    { caller: callerOf(), channel },
+    { holder: leaseholder(), channel },
     { method: "elicitation/create", params },
     signal,
   );
@@ -52,7 +52,7 @@ describe("a question names the server that asks", () => {
     const answering = new Answering("github");
     const question = { method: "elicitation/create", params: form("Which branch?") };
     const asking = answering.askOutside(
-      { caller: callerOf(), channel: queue.channel },
+      { holder: leaseholder(), channel: queue.channel },
       question,
       new AbortController().signal,
     );
@@ -419,7 +419,7 @@ describe("a form that asks for a secret", () => {
     };
     const answering = new Answering("github");
     const question = { method: "elicitation/create", params: form("Enter your password") };
-    await answering.askOutside({ caller: callerOf(), channel }, question, new AbortController().signal);
+    await answering.askOutside({ holder: leaseholder(), channel }, question, new AbortController().signal);
     expect(logged).toMatchObject([
       { server: "github", level: "warning", data: expect.stringContaining("asks for a password") },
     ]);

@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { MemoryCredentials } from "../../packages/client/src/auth/credentials.js";
 import { listenOnLoopback } from "../../packages/client/src/auth/loopback.js";
 import { ServerAuth } from "../../packages/client/src/auth/server-auth.js";
+import type { SignIn } from "../../packages/client/src/channel/channel.js";
 import type { AuthSettings, HttpServer } from "../../packages/config/src/loaded-config.js";
 import { Place } from "../e2e/command.js";
 
@@ -73,10 +74,9 @@ interface Setting {
   /** The addresses of host names. */
   readonly hosts?: Record<string, string | readonly string[]>;
   readonly resolveHost?: (host: string) => Promise<string[]>;
-  readonly visited?: string[];
 }
 
-function serverAuth({ url = SERVER_URL, auth, hosts = {}, resolveHost, visited = [] }: Setting): ServerAuth {
+function serverAuth({ url = SERVER_URL, auth, hosts = {}, resolveHost }: Setting): ServerAuth {
   const definition = {
     ...{
       type: "http",
@@ -97,10 +97,6 @@ function serverAuth({ url = SERVER_URL, auth, hosts = {}, resolveHost, visited =
     clientName: "test",
     logger: silentLogger,
     onSecrets: () => {},
-    signIn: async ({ url: page }) => {
-      visited.push(page);
-      return "cancelled";
-    },
     resolveHost: resolveHost ?? (async (host) => [known[host] ?? []].flat()),
   });
 }
@@ -110,15 +106,24 @@ function challenge(resourceMetadata: string): string {
   return `Bearer resource_metadata="${resourceMetadata}"`;
 }
 
+/** Asks a person, who visits the page and then cancels. */
+function visiting(visited: string[]): SignIn {
+  return async ({ url }) => {
+    visited.push(url);
+    return "cancelled";
+  };
+}
+
 /** The refusal of a server's sign-in, by a machine or a person. */
-async function refusalOf(auth: ServerAuth, resourceMetadata: string): Promise<unknown> {
+async function refusalOf(auth: ServerAuth, resourceMetadata: string, visited: string[] = []): Promise<unknown> {
+  const ask = visiting(visited);
   try {
     const refusal = { challenge: challenge(resourceMetadata), token: undefined };
     if (await auth.onRefused(refusal)) return undefined;
   } catch (error) {
-    if (!auth.isInteractive()) return error;
+    if (!auth.isInteractive(ask)) return error;
   }
-  return await auth.signIn(AbortSignal.timeout(60_000)).then(
+  return await auth.signIn(AbortSignal.timeout(60_000), ask).then(
     () => undefined,
     (refused: unknown) => refused,
   );
@@ -239,10 +244,9 @@ describe("the endpoints that an authorization server announces", () => {
     const visited: string[] = [];
     const auth = serverAuth({
       url: `${authServer.origin}/mcp`,
-      visited,
       hosts: { "plain.public.test": "93.184.216.35", "login.public.test": "93.184.216.36" },
     });
-    const refusal = await refusalOf(auth, `${authServer.origin}/.well-known/nothing`);
+    const refusal = await refusalOf(auth, `${authServer.origin}/.well-known/nothing`, visited);
     return { refusal, visited, paths: authServer.requests.map(({ path }) => path) };
   }
 
@@ -276,11 +280,12 @@ describe("the endpoints that an authorization server announces", () => {
     const addresses = ["93.184.216.36"];
     const auth = serverAuth({
       url: `${authServer.origin}/mcp`,
-      visited,
       resolveHost: async () => [addresses.shift() ?? "169.254.169.254"],
     });
     // The host moves after its endpoints were checked.
-    await expect(auth.signIn(AbortSignal.timeout(60_000))).rejects.toMatchObject({ code: "PROTOCOL" });
+    await expect(auth.signIn(AbortSignal.timeout(60_000), visiting(visited))).rejects.toMatchObject({
+      code: "PROTOCOL",
+    });
     expect(addresses).toEqual([]);
     expect(visited).toEqual([]);
   });
@@ -302,9 +307,8 @@ describe("the sign-in of a person", () => {
     const auth = serverAuth({
       url: `${evil.origin}/mcp`,
       auth: { grant: "authorization_code", issuer: "https://login.public.test" },
-      visited,
     });
-    expect(await refusalOf(auth, `${evil.origin}/.well-known/nothing`)).toMatchObject({
+    expect(await refusalOf(auth, `${evil.origin}/.well-known/nothing`, visited)).toMatchObject({
       code: "PROTOCOL",
       message: expect.stringContaining("its entry names the issuer https://login.public.test"),
     });

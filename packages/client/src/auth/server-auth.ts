@@ -25,8 +25,6 @@ import { refreshRecord, requestGrant, type TokenRequest } from "./token-requests
 
 export interface AuthOptions {
   readonly credentials: Credentials;
-  /** Asks the user to sign in. Absent if there is no user. */
-  readonly signIn?: SignIn;
   /** How long the user may take. */
   readonly signInTimeoutMs: number;
   /** The client name to register with. */
@@ -78,8 +76,8 @@ export class ServerAuth {
     if (settings?.grant === "client_credentials") this.#machine = new MachineProvider(settings, options.clientName);
   }
 
-  /** Whether a user can be asked to sign in: in a caller's way, or by default in the hub's. */
-  isInteractive(ask = this.#options.signIn): boolean {
+  /** Whether a user can be asked to sign in, in this way. */
+  isInteractive(ask: SignIn | undefined): boolean {
     return this.#machine === undefined && ask !== undefined;
   }
 
@@ -139,8 +137,8 @@ export class ServerAuth {
     return !this.#isRefused;
   }
 
-  /** Asks the user to sign in, by default in the hub's own way. Concurrent requests share one sign-in. */
-  async signIn(signal: AbortSignal, ask = this.#options.signIn): Promise<"completed" | "cancelled"> {
+  /** Asks the user to sign in. Concurrent requests share one sign-in. */
+  async signIn(signal: AbortSignal, ask: SignIn | undefined): Promise<"completed" | "cancelled"> {
     const { name } = this.#definition;
     if (this.#machine !== undefined || ask === undefined) throw signInNeeded(name);
     this.#signingIn ??= signIn({

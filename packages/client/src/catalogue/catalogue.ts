@@ -4,9 +4,9 @@ import { bareName, dottedName, mayBelongTo, type ToolKey, toolNamePrefix } from 
 import { isGlob, isTrunklineError, type Logger, type SourcedTool, TrunklineError } from "@trunkline/core";
 import { authenticateTool, SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
 import { isConnectable, type ListKind } from "../connection/connection-options.js";
-import type { ServerLink } from "../connection/server-link.js";
 import type { KnownTool } from "../pins/neighbours.js";
 import { heldError } from "../pins/server-pins.js";
+import type { Lease } from "../pool/lease.js";
 import type { KnownServer, ServerStatus } from "./known-server.js";
 import type { MemberLists } from "./member-lists.js";
 import { ToolNames } from "./names-table.js";
@@ -15,7 +15,7 @@ import { type MeasureTools, RememberedTools } from "./remembered-tools.js";
 /** A server of the hub. */
 interface CatalogueMember {
   readonly name: string;
-  readonly connection: ServerLink;
+  readonly connection: Lease;
   readonly lists: MemberLists;
 }
 

@@ -14,9 +14,9 @@ import {
 import { RPC_CODES, readParamHeaders } from "@trunkline/protocol";
 import { isSessionExpired } from "../connection/connection-errors.js";
 import type { ListKind } from "../connection/connection-options.js";
-import type { ServerLink } from "../connection/server-link.js";
 import type { Definition, PinKind } from "../pins/pinned-definition.js";
 import type { HeldEntry, ServerPins } from "../pins/server-pins.js";
+import type { Lease } from "../pool/lease.js";
 import { toSourcedTool } from "./catalogue-items.js";
 
 /** The kinds of lists a server has. */
@@ -37,7 +37,7 @@ const PAUSE_TIMES = 4;
 const MAX_PAUSE_MS = 10_000;
 
 interface MemberListsOptions {
-  readonly connection: ServerLink;
+  readonly connection: Lease;
   readonly logger: Logger;
   /** The definitions that were accepted so far. */
   readonly pins: ServerPins;

@@ -2,14 +2,14 @@
 // answer, is passed on unchanged.
 import { abortable, firstChars, isRecord, type Logger, messageOf, TrunklineError, toOneLine } from "@trunkline/core";
 import { isQuestionMethod, QUESTION_CAPABILITIES, RPC_CODES, RpcError } from "@trunkline/protocol";
-import type { Caller } from "./caller.js";
 import type { Channel, Question, QuestionContext } from "./channel.js";
 import type { Call } from "./in-flight.js";
+import type { Leaseholder } from "./leaseholder.js";
 import { vetElicitation } from "./vetted-elicitation.js";
 
 /** Who is asked. */
 interface Asked {
-  readonly caller: Caller;
+  readonly holder: Leaseholder;
   readonly channel: Channel | undefined;
 }
 
@@ -72,7 +72,7 @@ export class Answering {
     }
   }
 
-  /** Asks a channel of a caller a question that belongs to no call. */
+  /** Asks a channel of a holder a question that belongs to no call. */
   async askOutside(asked: Asked, question: Question, signal: AbortSignal): Promise<Record<string, unknown>> {
     return (await this.#put(question, asked, { server: this.#server, signal })) ?? this.notAsked(question.method);
   }
@@ -86,7 +86,7 @@ export class Answering {
   /** Counts a question of a call, and ends the call if it exceeds the limit. */
   count(call: Call): void {
     const server = this.#server;
-    const { maxQuestions } = call.caller;
+    const { maxQuestions } = call.holder;
     call.questions++;
     if (call.questions <= maxQuestions) return;
     const error = new TrunklineError(
@@ -102,12 +102,12 @@ export class Answering {
 
   async #put(
     question: Question,
-    { caller, channel }: Asked,
+    { holder, channel }: Asked,
     context: QuestionContext,
     hasEnded?: () => boolean,
   ): Promise<Record<string, unknown> | undefined> {
     const { method } = question;
-    const roots = method === "roots/list" ? caller.roots() : undefined;
+    const roots = method === "roots/list" ? holder.roots() : undefined;
     if (roots !== undefined && channel?.abilities?.roots === undefined) return { roots };
     if (channel === undefined) return this.notAsked(method);
     if (!isQuestionMethod(method)) throw new RpcError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
@@ -115,7 +115,7 @@ export class Answering {
       if (method === "elicitation/create") return this.notAsked(method);
       throw refusal(method === "roots/list" ? "No roots are available." : "The client does not support sampling.");
     }
-    const asked = method === "elicitation/create" ? this.#vetted(question, channel, caller.logger) : question;
+    const asked = method === "elicitation/create" ? this.#vetted(question, channel, holder.logger) : question;
     if (asked === undefined) return { action: "decline" };
     try {
       // A channel that declares abilities has `ask`.
@@ -128,7 +128,7 @@ export class Answering {
       if (roots !== undefined && !context.signal.aborted) return { roots };
       if (error instanceof RpcError) throw error;
       const from = { server: context.server, method, channel: channel.name };
-      caller.logger.warn("a question was not answered", { ...from, error: messageOf(error) });
+      holder.logger.warn("a question was not answered", { ...from, error: messageOf(error) });
       if (method === "elicitation/create") return { action: "cancel" };
       throw refusal("The question was not answered.");
     }
@@ -148,7 +148,7 @@ export class Answering {
 
 const LONGEST_SHOWN = 80;
 
-/** A question in a few words, for the callers that have to wait for its answer. */
+/** A question in a few words, for the holders that have to wait for its answer. */
 function shortQuestion({ method, params = {} }: Question): string {
   if (method !== "elicitation/create" || typeof params.message !== "string") return method;
   return firstChars(toOneLine(params.message), LONGEST_SHOWN);

@@ -4,14 +4,14 @@
 // With several it is not, so either only one is allowed at a time (`serialize`), or the question is declined. Most
 // servers never ask, so channels take turns only at a server that has asked.
 import type { Deadline } from "@trunkline/core";
-import type { Caller } from "./caller.js";
 import { type Channel, canAnswer, partyOf } from "./channel.js";
+import type { Leaseholder } from "./leaseholder.js";
 
 /** What to do when several channels use one legacy stdio server, which cannot say which of them it asks. */
 export type AskPolicy = "serialize" | "isolate" | "decline";
 
 export interface Call {
-  readonly caller: Caller;
+  readonly holder: Leaseholder;
   readonly channel: Channel | undefined;
   readonly tool?: string;
   readonly deadline: Deadline;
@@ -23,16 +23,16 @@ export interface Call {
 
 /** What a call may wait for. */
 interface TurnLimits {
-  readonly caller: Caller;
+  readonly holder: Leaseholder;
   readonly signal: AbortSignal | undefined;
   /** How long to wait behind a question that nobody answers. */
   readonly waitMs: number;
-  /** Creates the error for a call that has waited too long. The question is undefined if it is another caller's. */
+  /** Creates the error for a call that has waited too long. The question is undefined if it is another holder's. */
   readonly onBusy: (question: string | undefined) => Error;
 }
 
 interface Waiting {
-  readonly caller: Caller;
+  readonly holder: Leaseholder;
   readonly channel: Channel;
   readonly admit: () => void;
   readonly giveUp: (reason: unknown) => void;
@@ -73,14 +73,14 @@ export class InFlightTable {
     return [...this.#calls].some(condition);
   }
 
-  /** The callers with calls in flight. */
-  callers(): ReadonlySet<Caller> {
-    return new Set([...this.#calls].map(({ caller }) => caller));
+  /** The holders with calls in flight. */
+  holders(): ReadonlySet<Leaseholder> {
+    return new Set([...this.#calls].map(({ holder }) => holder));
   }
 
-  /** Ends the waiting of a caller's calls. */
-  drop(caller: Caller, reason: unknown): void {
-    for (const waiting of this.#waiting.filter((each) => each.caller === caller)) waiting.giveUp(reason);
+  /** Ends the waiting of a holder's calls. */
+  drop(holder: Leaseholder, reason: unknown): void {
+    for (const waiting of this.#waiting.filter((each) => each.holder === holder)) waiting.giveUp(reason);
   }
 
   /** Begins a turn at once: the call only counts as being in flight. */
@@ -104,7 +104,7 @@ export class InFlightTable {
     this.#admitNext();
   }
 
-  async #wait(channel: Channel, { caller, signal, waitMs, onBusy }: TurnLimits): Promise<void> {
+  async #wait(channel: Channel, { holder, signal, waitMs, onBusy }: TurnLimits): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const settle = (end: () => void) => {
         clearInterval(timer);
@@ -115,12 +115,12 @@ export class InFlightTable {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
         settle(() => reject(reason));
       };
-      const waiting: Waiting = { caller, channel, admit: () => settle(resolve), giveUp };
+      const waiting: Waiting = { holder, channel, admit: () => settle(resolve), giveUp };
       const onAbort = () => giveUp(signal?.reason);
       const timer = setInterval(() => {
         const asked = [...this.#calls].find(({ open }) => open.size > 0);
         // Nobody is asked: the other calls just take long, and their own timeouts end them.
-        if (asked !== undefined) giveUp(onBusy(asked.caller === caller ? [...asked.open][0] : undefined));
+        if (asked !== undefined) giveUp(onBusy(asked.holder === holder ? [...asked.open][0] : undefined));
       }, waitMs);
       timer.unref();
       this.#waiting.push(waiting);
@@ -156,6 +156,6 @@ export class InFlightTable {
 }
 
 /** The channel that counts for taking turns. */
-function channelOf({ channel, caller }: Call): Channel {
-  return channel ?? caller.noChannel;
+function channelOf({ channel, holder }: Call): Channel {
+  return channel ?? holder.noChannel;
 }

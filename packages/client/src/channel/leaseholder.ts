@@ -1,11 +1,11 @@
-// A hub as one of its connections sees it. Usually a connection has one caller; in a pool, several hubs share it.
+// A hub as a connection sees it that it has leased. Several hubs can share one connection.
 import type { Logger } from "@trunkline/core";
 import type { Channel, Root, SignIn } from "./channel.js";
 
-export interface Caller {
+export interface Leaseholder {
   /** The channel for calls without their own, and for questions outside any call. */
   readonly channel: Channel | undefined;
-  /** Stands in for the channel of this caller's calls that have none, so that two callers' calls can be told apart. */
+  /** Stands in for the channel of this holder's calls that have none, so that two holders' calls can be told apart. */
   readonly noChannel: Channel;
   /** With the policy `serialize`: how long a call waits behind another channel's unanswered question. */
   readonly waitMs: number;
@@ -18,12 +18,12 @@ export interface Caller {
   /** The level set for this server only. A modern server gets it with each call; a legacy one needs a request. */
   ownLogLevel: string | undefined;
   readonly logger: Logger;
-  /** Asks the caller's user to sign in. */
+  /** Asks the holder's user to sign in. */
   readonly signIn: SignIn | undefined;
-  /** Removes all secrets that the caller knows from a text. */
+  /** Removes all secrets that the holder knows from a text. */
   readonly redact: (text: string) => string;
-  /** Receives every notification that concerns the caller and is not handled by the connection. */
+  /** Receives every notification that concerns the holder and is not handled by the connection. */
   readonly onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void;
-  /** Waits until the caller has listed a server that has just connected. Default: connecting includes it. */
+  /** Waits until the holder has listed a server that has just connected. Default: connecting includes it. */
   readonly listed?: (signal: AbortSignal | undefined) => Promise<void>;
 }

@@ -1,9 +1,9 @@
 // The options and states of a connection.
 import type { Logger } from "@trunkline/core";
 import type { AuthOptions } from "../auth/server-auth.js";
-import type { Caller } from "../channel/caller.js";
-import type { Abilities, Channel, Root } from "../channel/channel.js";
+import type { Abilities, Channel, Root, SignIn } from "../channel/channel.js";
 import type { AskPolicy } from "../channel/in-flight.js";
+import type { Leaseholder } from "../channel/leaseholder.js";
 import type { RunPlaces } from "./run-folder.js";
 
 export type ServerState = "pending" | "connected" | "failed" | "needs-auth" | "disabled" | "untrusted";
@@ -22,6 +22,7 @@ export interface ClientInfo {
   version: string;
 }
 
+/** What a connection needs to know, whoever uses it. */
 export interface ConnectionOptions {
   clientInfo: ClientInfo;
   logger: Logger;
@@ -39,25 +40,26 @@ export interface ConnectionOptions {
   /** Called with each new generation; the connection counts as connected once this has settled. */
   onConnected: (signal: AbortSignal) => Promise<void>;
   onListChanged: (kind: ListKind) => void;
+  asking: Pick<AskingOptions, "policy" | "abilities">;
+  signingIn: AuthOptions;
+  /** The hubs that use it now. */
+  holders: () => readonly Leaseholder[];
+  /**
+   * Called when the server asks for roots, with the holders that have calls in flight. Returns false if those have
+   * different roots, so the server must not get any.
+   */
+  onRootsAsked: (busy: ReadonlySet<Leaseholder>) => boolean;
+  /** Called when a request begins and when it ends. */
+  onUsed: () => void;
+}
+
+/** What a hub brings along for a connection that it leases. */
+export interface LeaseOptions extends Omit<ConnectionOptions, "holders" | "onRootsAsked" | "onUsed"> {
   /** Receives every notification not handled here: updated resources, finished elicitations, extensions. */
   onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void;
   asking: AskingOptions;
-  signingIn: AuthOptions;
-  /** Present if several hubs use the connection. Otherwise its own options describe the only one. */
-  shared?: SharedOptions;
-}
-
-/** What a connection needs to know about those who share it. */
-export interface SharedOptions {
-  /** The hubs that use it now. */
-  callers: () => readonly Caller[];
-  /**
-   * Called when the server asks for roots, with the callers that have calls in flight. Returns false if those have
-   * different roots, so the server must not get any.
-   */
-  onRootsAsked: (busy: ReadonlySet<Caller>) => boolean;
-  /** Called when a request begins and when it ends. */
-  onUsed: () => void;
+  /** With how the hub's user is asked. Absent if there is no user. */
+  signingIn: AuthOptions & { readonly signIn?: SignIn };
 }
 
 /** Options for questions from servers. */
@@ -74,15 +76,4 @@ interface AskingOptions {
   roots: () => readonly Root[] | undefined;
   /** The minimum log level for messages to channels that accept them. */
   logLevel: string | undefined;
-}
-
-/** Describes the hub that a connection belongs to. */
-export function callerOf({ asking, logger, redact, onNotification, signingIn }: ConnectionOptions): Caller {
-  const { channel, waitMs, maxQuestions, roots, logLevel } = asking;
-  const { signIn } = signingIn;
-  return {
-    ...{ channel, waitMs, maxQuestions, roots, logLevel, logger, redact, onNotification, signIn },
-    noChannel: {},
-    ownLogLevel: undefined,
-  };
 }

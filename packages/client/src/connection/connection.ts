@@ -4,12 +4,11 @@
 import { callTimeoutOf, connectTimeoutOf, type ServerDefinition } from "@trunkline/config";
 import { abortable, abortError, isTrunklineError, signalOf, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
-import type { Caller } from "../channel/caller.js";
 import { runOutsideChannels, type SignIn } from "../channel/channel.js";
 import type { Call } from "../channel/in-flight.js";
+import type { Leaseholder } from "../channel/leaseholder.js";
 import { LargeMessages } from "../results/large-messages.js";
 import { StdioWire } from "../wire/stdio-wire.js";
-import { Attempt } from "./connection-attempt.js";
 import {
   isSessionExpired,
   neededScope,
@@ -18,24 +17,20 @@ import {
   sessionExpired,
   unusableError,
 } from "./connection-errors.js";
-import { type ConnectionOptions, callerOf, type ServerState } from "./connection-options.js";
+import type { ConnectionOptions, ServerState } from "./connection-options.js";
 import { exitData, exitText, lastLines, linesText } from "./crash-report.js";
 import { connectGeneration, type Generation, launch, type Verdict } from "./generation.js";
 import { ListPages, withItems } from "./list-pages.js";
 import type { OutgoingRequest } from "./outgoing.js";
-import { Restarts } from "./restarts.js";
+import { Restarts, retrying } from "./retry-policy.js";
 import { Conversation, type RequestOptions } from "./server-conversation.js";
-import type { RequestSource, ServerLink } from "./server-link.js";
 import { SigningIn } from "./signing-in.js";
 import type { Subscription, SubscriptionFilter } from "./subscriptions.js";
 
-/** Maximum number of times to ask the user to sign in before giving up on a server that is never satisfied. */
-const MAX_SIGN_INS = 3;
+/** A request, or a function that builds it once the server is connected and its era is known. */
+export type RequestSource = OutgoingRequest | (() => OutgoingRequest);
 
-/** Maximum number of times to ask the user for more permissions for one request. */
-const MAX_STEP_UPS = 2;
-
-export class Connection implements ServerLink {
+export class Connection {
   readonly definition: ServerDefinition;
   readonly #options: ConnectionOptions;
   readonly #lifetime = new AbortController();
@@ -45,8 +40,8 @@ export class Connection implements ServerLink {
   readonly #restarts = new Restarts();
   readonly #retiring = new Set<Promise<void>>();
   readonly #large: LargeMessages;
-  /** The hub that the connection belongs to, unless several share it. */
-  readonly #own: Caller;
+  /** Stands in for the holder of what the connection does by itself: a restart, a check of its session. */
+  readonly #itself: Leaseholder;
   #generation: Generation | undefined;
   #attempt: Attempt | undefined;
   /** Whether the server was stopped until its next use. */
@@ -67,15 +62,17 @@ export class Connection implements ServerLink {
   constructor(definition: ServerDefinition, options: ConnectionOptions) {
     this.definition = definition;
     this.#options = options;
-    const { asking, signingIn, logger, onSecrets, shared } = options;
-    this.#own = callerOf(options);
-    const own = [this.#own];
+    const { asking, signingIn, logger, onSecrets, redact, holders, onRootsAsked } = options;
+    this.#itself = {
+      ...{ channel: undefined, noChannel: {}, waitMs: 0, maxQuestions: 0, roots: () => undefined },
+      ...{ logLevel: undefined, ownLogLevel: undefined, logger, signIn: undefined, redact, onNotification: () => {} },
+    };
     this.#conversation = new Conversation({
       definition,
       policy: asking.policy,
       logger,
-      callers: shared?.callers ?? (() => own),
-      onRootsAsked: shared?.onRootsAsked,
+      holders,
+      onRootsAsked,
     });
     this.#signingIn = new SigningIn({
       server: definition.name,
@@ -175,27 +172,31 @@ export class Connection implements ServerLink {
    * Connects, or joins the running attempt, which all callers share. The signal ends only this caller's wait, because
    * others may be waiting for the same attempt.
    */
-  async connect(signal?: AbortSignal, caller = this.#own): Promise<void> {
+  async connect(signal?: AbortSignal, holder = this.#itself): Promise<void> {
     // While it closes, it is still connected but has no generation.
     if (this.#state === "connected" && this.#generation !== undefined) return;
     this.#requireUsable();
-    const attempt = this.#try({ ask: this.#signingIn.asksUnasked, signIn: caller.signIn }, caller);
-    await this.#join(attempt.for(caller), signal);
+    const attempt = this.#try({ ask: this.#signingIn.asksUnasked, signIn: holder.signIn }, holder);
+    await this.#join(attempt.for(holder), signal);
   }
 
   /**
    * Connects, asking the user to sign in if the server needs it. Returns `completed` if the server is connected
-   * afterwards, whether or not the user had to be asked. `signIn` is how the caller's user is asked; by default as the
+   * afterwards, whether or not the user had to be asked. `signIn` is how the user is asked; by default as the holder's
    * hub does it.
    */
-  async authenticate(signal?: AbortSignal, signIn?: SignIn, caller = this.#own): Promise<"completed" | "cancelled"> {
-    const ask = signIn ?? caller.signIn;
+  async authenticate(
+    signal: AbortSignal | undefined,
+    signIn: SignIn | undefined,
+    holder: Leaseholder,
+  ): Promise<"completed" | "cancelled"> {
+    const ask = signIn ?? holder.signIn;
     try {
       // Let a running attempt finish first: it may be one that does not ask.
       if (this.#attempt !== undefined) await this.#join(this.#attempt.done, signal).catch(() => {});
       signal?.throwIfAborted();
       this.#requireUsable();
-      if (this.#state !== "connected") await this.#join(this.#try({ ask: true, signIn: ask }, caller).done, signal);
+      if (this.#state !== "connected") await this.#join(this.#try({ ask: true, signIn: ask }, holder).done, signal);
       if (this.#signingIn.isWanting) await this.#join(this.#signingIn.signIn(ask), signal);
       return "completed";
     } catch (error) {
@@ -205,10 +206,10 @@ export class Connection implements ServerLink {
   }
 
   /** Returns the running attempt, or starts a new one. */
-  #try(options: { ask: boolean; signIn: SignIn | undefined }, caller: Caller): Attempt {
+  #try(options: { ask: boolean; signIn: SignIn | undefined }, holder: Leaseholder): Attempt {
     this.#restarts.cancel();
     this.#attempt ??= new Attempt(
-      caller,
+      holder,
       (onAsking) => runOutsideChannels(() => this.#connectSignedIn({ ...options, onAsking })),
       () => {
         this.#attempt = undefined;
@@ -227,14 +228,14 @@ export class Connection implements ServerLink {
     signIn: SignIn | undefined;
     onAsking: (reason: unknown) => void;
   }): Promise<void> {
-    for (let signIns = 0; ; signIns++) {
-      try {
-        return await this.#connect();
-      } catch (error) {
+    await retrying(
+      "signIn",
+      () => this.#connect(),
+      async (error) => {
         onAsking(error);
-        if (!ask || signIns === MAX_SIGN_INS || !(await this.#signingIn.recover(error, signIn))) throw error;
-      }
-    }
+        return ask && (await this.#signingIn.recover(error, signIn));
+      },
+    );
   }
 
   async #join(attempt: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
@@ -255,43 +256,45 @@ export class Connection implements ServerLink {
   async request(
     request: RequestSource,
     options: RequestOptions = {},
-    caller = this.#own,
+    holder = this.#itself,
   ): Promise<Record<string, unknown>> {
-    for (let stepUps = 0; ; stepUps++) {
-      try {
-        return await this.#requestOnce(request, options, caller);
-      } catch (error) {
-        if (stepUps === MAX_STEP_UPS || !(await this.#stepUp(error, options, caller))) throw error;
-      }
-    }
+    return await retrying(
+      "stepUp",
+      () => this.#requestOnce(request, options, holder),
+      (error) => this.#stepUp(error, options, holder),
+    );
   }
 
-  async #requestOnce(source: RequestSource, options: RequestOptions, caller: Caller): Promise<Record<string, unknown>> {
-    if (this.#state !== "connected") await this.#connectFor(caller, options);
+  async #requestOnce(
+    source: RequestSource,
+    options: RequestOptions,
+    holder: Leaseholder,
+  ): Promise<Record<string, unknown>> {
+    if (this.#state !== "connected") await this.#connectFor(holder, options);
     const make = typeof source === "function" ? source : () => source;
     const generation = this.#requireGeneration();
     try {
-      return await this.#send(generation, make(), options, caller);
+      return await this.#send(generation, make(), options, holder);
     } catch (error) {
       if (!isSessionExpired(error)) throw error;
       this.#options.logger.info("session expired, connecting again", { server: this.definition.name });
       this.#replace(generation);
-      await this.#connectFor(caller, options);
+      await this.#connectFor(holder, options);
     }
     const request = make();
     try {
-      return await this.#send(this.#requireGeneration(), request, options, caller);
+      return await this.#send(this.#requireGeneration(), request, options, holder);
     } catch (error) {
       if (!isSessionExpired(error)) throw error;
       throw sessionExpired(this.#conversation.describe(request.method), error, { isAgain: true });
     }
   }
 
-  /** Connects, and waits until the caller knows what it has connected to. */
-  async #connectFor(caller: Caller, options: RequestOptions): Promise<void> {
+  /** Connects, and waits until the holder knows what it has connected to. */
+  async #connectFor(holder: Leaseholder, options: RequestOptions): Promise<void> {
     const signal = signalOf(options);
-    await this.connect(signal, caller);
-    await caller.listed?.(signal);
+    await this.connect(signal, holder);
+    await holder.listed?.(signal);
   }
 
   /**
@@ -301,13 +304,13 @@ export class Connection implements ServerLink {
   async listAll(
     method: string,
     key: string,
-    { caller = this.#own, ...options }: { signal?: AbortSignal; caller?: Caller } = {},
+    { holder, ...options }: { signal?: AbortSignal; holder: Leaseholder },
   ): Promise<Record<string, unknown>[]> {
     const generation = this.#requireGeneration();
     const pages = new ListPages(key);
     for (let params: { cursor?: string } | undefined = {}; params !== undefined; ) {
       const startedMs = performance.now();
-      const page = await this.#send(generation, { method, params }, options, caller);
+      const page = await this.#send(generation, { method, params }, options, holder);
       this.#roundTripMs = performance.now() - startedMs;
       params = pages.add(await withItems(page, key, pages));
     }
@@ -324,7 +327,6 @@ export class Connection implements ServerLink {
 
   /** Opens a stream on which a modern server reports changes, for the lifetime of the current generation. */
   async listen(filter: SubscriptionFilter, signal?: AbortSignal): Promise<Subscription> {
-    await this.connect(signal);
     const { session } = this.#requireGeneration();
     try {
       return await session.subscribe(filter, { timeoutMs: callTimeoutOf(this.definition), signal });
@@ -335,27 +337,7 @@ export class Connection implements ServerLink {
     }
   }
 
-  /** The minimum log level. A modern server gets it with each call. */
-  get logLevel(): string | undefined {
-    return this.#own.ownLogLevel ?? this.#own.logLevel;
-  }
-
-  setLogLevel(level: string): void {
-    this.#own.ownLogLevel = level;
-  }
-
-  async sendLogLevel(level: string, options: RequestOptions = {}): Promise<void> {
-    await this.request({ method: "logging/setLevel", params: { level } }, options);
-  }
-
-  async subscribe(uri: string, options: RequestOptions = {}): Promise<void> {
-    await this.request({ method: "resources/subscribe", params: { uri } }, options);
-  }
-
-  async unsubscribe(uri: string, options: RequestOptions = {}): Promise<void> {
-    await this.request({ method: "resources/unsubscribe", params: { uri } }, options);
-  }
-
+  /** Tells a legacy server that its roots have changed. */
   async rootsChanged(): Promise<void> {
     // A server may ask for roots as soon as it is started, so those that change while it connects count, too.
     if (this.#state !== "connected") this.#hasOtherRoots = true;
@@ -392,12 +374,9 @@ export class Connection implements ServerLink {
     await this.#stopping;
   }
 
-  /** Only a pool counts who uses a connection. */
-  forget(): void {}
-
-  /** Ends all requests of a caller that no longer uses the connection. */
-  drop(caller: Caller, reason: unknown): void {
-    this.#conversation.drop(caller, reason);
+  /** Ends all requests of a holder that no longer uses the connection. */
+  drop(holder: Leaseholder, reason: unknown): void {
+    this.#conversation.drop(holder, reason);
   }
 
   /** Closes the connection and ends the server's process. Idempotent. */
@@ -421,10 +400,10 @@ export class Connection implements ServerLink {
    * Asks the user to grant what a rejected request needs, and returns whether it was granted. If no one can be asked,
    * the next sign-in requests it.
    */
-  async #stepUp(error: unknown, options: RequestOptions, caller: Caller): Promise<boolean> {
-    if (!(await this.#signingIn.mayStepUp(error, caller.signIn))) return false;
+  async #stepUp(error: unknown, options: RequestOptions, holder: Leaseholder): Promise<boolean> {
+    if (!(await this.#signingIn.mayStepUp(error, holder.signIn))) return false;
     await this.#join(
-      runOutsideChannels(() => this.#signingIn.signIn(caller.signIn)),
+      runOutsideChannels(() => this.#signingIn.signIn(holder.signIn)),
       signalOf(options),
     );
     return true;
@@ -483,7 +462,7 @@ export class Connection implements ServerLink {
   }
 
   #onNotification(method: string, params: Readonly<Record<string, unknown>>, call: Call | undefined): void {
-    for (const caller of this.#conversation.notice(method, params, call)) caller.onNotification(method, params);
+    for (const holder of this.#conversation.notice(method, params, call)) holder.onNotification(method, params);
   }
 
   /** Sends a request that changes nothing: if the session is gone, the request reopens it. */
@@ -503,15 +482,15 @@ export class Connection implements ServerLink {
     generation: Generation,
     request: OutgoingRequest,
     options: RequestOptions,
-    caller: Caller,
+    holder: Leaseholder,
   ): Promise<Record<string, unknown>> {
-    const { shared } = this.#options;
+    const { onUsed } = this.#options;
     // Listing again is our own doing.
-    const isUse = shared !== undefined && !request.method.endsWith("/list");
+    const isUse = !request.method.endsWith("/list");
     generation.inFlight++;
-    if (isUse) shared.onUsed();
+    if (isUse) onUsed();
     try {
-      return await this.#conversation.send(generation, request, options, caller);
+      return await this.#conversation.send(generation, request, options, holder);
     } catch (error) {
       if (this.#lifetime.signal.aborted && !options.signal?.aborted && !options.ending?.hasPassed)
         throw this.#lifetime.signal.reason;
@@ -524,7 +503,7 @@ export class Connection implements ServerLink {
         server: this.definition,
         what,
         exit: generation.exit,
-        lines: () => lastLines(generation.stderrTail, caller.redact),
+        lines: () => lastLines(generation.stderrTail, holder.redact),
       });
       if (failure.code === "CONNECTION_FAILED" && generation === this.#generation) this.#lost(generation, failure);
       // Any token that could be refreshed has been by now, so the user has to sign in. A missing permission leaves the
@@ -537,7 +516,7 @@ export class Connection implements ServerLink {
       throw failure;
     } finally {
       generation.inFlight--;
-      if (isUse) shared.onUsed();
+      if (isUse) onUsed();
       if (generation !== this.#generation) this.#retire(generation);
     }
   }
@@ -621,9 +600,35 @@ export class Connection implements ServerLink {
       this.#signingIn.watch(() => {
         // No one awaits this attempt; its outcome shows in the state.
         if (this.#state === "needs-auth" && !this.#lifetime.signal.aborted)
-          this.#try({ ask: false, signIn: undefined }, this.#own).done.catch(() => {});
+          this.#try({ ask: false, signIn: undefined }, this.#itself).done.catch(() => {});
       });
     }
     if (!isWaking) this.#options.onState();
+  }
+}
+
+/** An attempt to connect, which all holders share. Only the one who began it waits while its user is asked to sign in. */
+class Attempt {
+  readonly #holder: Leaseholder;
+  /** Settles when the attempt has succeeded or failed. */
+  readonly done: Promise<void>;
+  /** Rejects if the attempt cannot succeed without asking a user. */
+  readonly #asking: Promise<never>;
+
+  /** Starts the work. It calls `onAsking` with the reason before it asks a user. `onEnd` is called when it has settled. */
+  constructor(holder: Leaseholder, work: (onAsking: (reason: unknown) => void) => Promise<void>, onEnd: () => void) {
+    this.#holder = holder;
+    let onAsking: (reason: unknown) => void = () => {};
+    this.#asking = new Promise<never>((_, reject) => {
+      onAsking = reject;
+    });
+    // Usually no one else waits.
+    this.#asking.catch(() => {});
+    this.done = work((reason) => onAsking(reason)).finally(onEnd);
+  }
+
+  /** What a holder waits for. */
+  for(holder: Leaseholder): Promise<void> {
+    return holder === this.#holder ? this.done : Promise.race([this.done, this.#asking]);
   }
 }

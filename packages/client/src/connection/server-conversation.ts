@@ -16,12 +16,12 @@ import {
   TrunklineError,
 } from "@trunkline/core";
 import { Answering } from "../channel/answering.js";
-import type { Caller } from "../channel/caller.js";
 import { type Channel, currentChannel, type Question } from "../channel/channel.js";
 import { type AskPolicy, type Call, InFlightTable } from "../channel/in-flight.js";
+import type { Leaseholder } from "../channel/leaseholder.js";
 import { vetElicitation } from "../channel/vetted-elicitation.js";
 import { largeOf, wholeResult } from "../results/large-messages.js";
-import type { SharedOptions } from "./connection-options.js";
+import type { ConnectionOptions } from "./connection-options.js";
 import type { Generation } from "./generation.js";
 import { Notices, noticeKeyOf } from "./notices.js";
 import { checkRevision, type OutgoingRequest, paramsFor } from "./outgoing.js";
@@ -32,9 +32,8 @@ interface ConversationOptions {
   readonly definition: ServerDefinition;
   readonly policy: AskPolicy;
   readonly logger: Logger;
-  /** Those who use the connection now. */
-  readonly callers: () => readonly Caller[];
-  readonly onRootsAsked?: SharedOptions["onRootsAsked"] | undefined;
+  readonly holders: ConnectionOptions["holders"];
+  readonly onRootsAsked: ConnectionOptions["onRootsAsked"];
 }
 
 export interface RequestOptions extends ToolCallOptions {
@@ -44,7 +43,7 @@ export interface RequestOptions extends ToolCallOptions {
 
 /** What the parameters of a request depend on. */
 interface ParamsContext {
-  readonly caller: Caller;
+  readonly holder: Leaseholder;
   readonly channel?: Channel;
   readonly progressToken?: string;
 }
@@ -90,7 +89,7 @@ export class Conversation {
   /** Calls that became tasks, by task id. */
   readonly #tasks = new Map<string, Call>();
   /** Who was asked to visit a page, by the id of the question. */
-  readonly #visitors = new Map<string, { readonly caller: Caller; readonly channel: Channel }>();
+  readonly #visitors = new Map<string, { readonly holder: Leaseholder; readonly channel: Channel }>();
   /** Who receives progress, by token. A token outlives the answer, because a task continues after it. */
   readonly #progress = new Map<string, Round>();
   #lastToken = 0;
@@ -104,14 +103,14 @@ export class Conversation {
   }
 
   /**
-   * Sends a request, answers the server's questions during it, and returns the result as the server sent it. The caller
+   * Sends a request, answers the server's questions during it, and returns the result as the server sent it. The holder
    * is a parameter of its own because copying the options would cost every call something.
    */
   async send(
     generation: Generation,
     request: OutgoingRequest,
     options: RequestOptions,
-    caller: Caller,
+    holder: Leaseholder,
   ): Promise<Record<string, unknown>> {
     const { signal, ending } = options;
     const { method } = request;
@@ -120,18 +119,18 @@ export class Conversation {
     if (signal?.aborted) throw abortError(signal, what);
     if (ending?.hasPassed) throw abortError(ending, what);
     checkRevision(generation, method);
-    const channel = options.channel ?? currentChannel() ?? caller.channel;
-    const turn = channel ?? caller.noChannel;
+    const channel = options.channel ?? currentChannel() ?? holder.channel;
+    const turn = channel ?? holder.noChannel;
     const asking = ASKING_METHODS.has(method);
     const takesTurns = asking && this.#mayTakeTurns(generation);
     if (takesTurns) {
       if (this.#hasAsked || this.#options.definition.asks === true)
-        await this.#takeTurn(turn, { caller, signal: signalOf(options) }, what);
+        await this.#takeTurn(turn, { holder, signal: signalOf(options) }, what);
       else this.#table.begin(turn);
     }
     const deadline = startDeadline({ what, timeoutMs, signal, ending, hint: TIMEOUT_HINT });
     const tool = method === "tools/call" ? String(request.params.name) : undefined;
-    const call: Call = { caller, channel, tool, deadline, questions: 0, open: new Set() };
+    const call: Call = { holder, channel, tool, deadline, questions: 0, open: new Set() };
     const token = `trunkline-${++this.#lastToken}`;
     const round: Round = { call, token, onProgress: options.onProgress };
     if (asking) this.#table.add(call);
@@ -158,8 +157,7 @@ export class Conversation {
     // the table can tell.
     const isRoots = question.method === "roots/list";
     if (!isRoots) this.#hasAsked = true;
-    else if (this.#options.onRootsAsked?.(this.#table.callers()) === false)
-      return this.#answering.notAsked(question.method);
+    else if (!this.#options.onRootsAsked(this.#table.holders())) return this.#answering.notAsked(question.method);
     const owner = this.#tasks.get(relatedTaskOf(question) ?? "") ?? call;
     if (owner !== undefined) {
       this.#expectVisit(question.params?.elicitationId, owner);
@@ -179,14 +177,14 @@ export class Conversation {
     owner: "none" | "several",
     signal: AbortSignal,
   ): Promise<Record<string, unknown>> {
-    const [caller, ...others] = this.#options.callers();
+    const [holder, ...others] = this.#options.holders();
     const { method } = question;
-    // The callers' roots are the same, so it does not matter whose they are, unless a channel has its own.
-    if (method === "roots/list" && caller !== undefined && (owner === "several" || others.length > 0)) {
+    // The holders' roots are the same, so it does not matter whose they are, unless a channel has its own.
+    if (method === "roots/list" && holder !== undefined && (owner === "several" || others.length > 0)) {
       const isSure = !this.#table.some(({ channel }) => channel?.abilities?.roots !== undefined);
-      if (isSure) return await this.#answering.askOutside({ caller, channel: undefined }, question, signal);
+      if (isSure) return await this.#answering.askOutside({ holder, channel: undefined }, question, signal);
     }
-    if (owner === "several" || caller === undefined || others.length > 0) {
+    if (owner === "several" || holder === undefined || others.length > 0) {
       const message =
         owner === "several"
           ? "did not answer a question that arrived while several channels had calls in flight"
@@ -194,16 +192,16 @@ export class Conversation {
       this.#options.logger.warn(message, { server: this.#server, method });
       return this.#answering.notAsked(method);
     }
-    const { channel } = caller;
-    this.#expectVisit(question.params?.elicitationId, { caller, channel });
-    return await this.#answering.askOutside({ caller, channel }, question, signal);
+    const { channel } = holder;
+    this.#expectVisit(question.params?.elicitationId, { holder, channel });
+    return await this.#answering.askOutside({ holder, channel }, question, signal);
   }
 
   /** Remembers whom to tell when the visit of a page is complete. */
-  #expectVisit(elicitationId: unknown, { caller, channel }: Pick<Call, "caller" | "channel">): void {
+  #expectVisit(elicitationId: unknown, { holder, channel }: Pick<Call, "holder" | "channel">): void {
     if (typeof elicitationId !== "string" || channel?.visited === undefined) return;
     this.#visitors.delete(elicitationId);
-    this.#visitors.set(elicitationId, { caller, channel });
+    this.#visitors.set(elicitationId, { holder, channel });
     const [oldest] = this.#visitors.keys();
     if (oldest !== undefined && this.#visitors.size > MOST_VISITS) this.#visitors.delete(oldest);
   }
@@ -216,11 +214,11 @@ export class Conversation {
 
   /**
    * Passes a notification to the call that waits for it, and a log message to the call's channel. `call` is the one on
-   * whose own stream it arrived. Returns the callers that the notification concerns.
+   * whose own stream it arrived. Returns the holders that the notification concerns.
    */
-  notice(method: string, params: Readonly<Record<string, unknown>>, call: Call | undefined): readonly Caller[] {
+  notice(method: string, params: Readonly<Record<string, unknown>>, call: Call | undefined): readonly Leaseholder[] {
     if (method === "notifications/progress") {
-      // It already goes to the caller that asked for it.
+      // It already goes to the holder that asked for it.
       this.#onProgress(params);
       return [];
     }
@@ -233,33 +231,33 @@ export class Conversation {
   }
 
   /**
-   * Returns the callers that a notification concerns. Of several callers with calls in flight, the one it belongs to is
+   * Returns the holders that a notification concerns. Of several holders with calls in flight, the one it belongs to is
    * unknown, so none of them receives it.
    */
   #concerned(
     method: string,
     { elicitationId, taskId }: Readonly<Record<string, unknown>>,
     call: Call | undefined,
-  ): readonly Caller[] {
-    const callers = this.#options.callers();
-    if (call !== undefined) return callers.filter((caller) => caller === call.caller);
-    if (callers.length < 2 || method === "notifications/resources/updated") return callers;
+  ): readonly Leaseholder[] {
+    const holders = this.#options.holders();
+    if (call !== undefined) return holders.filter((holder) => holder === call.holder);
+    if (holders.length < 2 || method === "notifications/resources/updated") return holders;
     const owner =
       (typeof elicitationId === "string" ? this.#visitors.get(elicitationId) : undefined) ??
       (typeof taskId === "string" ? this.#tasks.get(taskId) : undefined);
-    if (owner !== undefined) return callers.filter((caller) => caller === owner.caller);
+    if (owner !== undefined) return holders.filter((holder) => holder === owner.holder);
     if (elicitationId !== undefined || taskId !== undefined) return [];
-    const busy = this.#table.callers();
-    // Outside any call it may be about a call that has just ended, and quote what is one caller's own.
-    if (busy.size === 0) return method === "notifications/message" ? [] : callers;
-    return busy.size === 1 ? callers.filter((caller) => busy.has(caller)) : [];
+    const busy = this.#table.holders();
+    // Outside any call it may be about a call that has just ended, and quote what is one holder's own.
+    if (busy.size === 0) return method === "notifications/message" ? [] : holders;
+    return busy.size === 1 ? holders.filter((holder) => busy.has(holder)) : [];
   }
 
-  /** Ends all calls of a caller that leaves. */
-  drop(caller: Caller, reason: unknown): void {
-    for (const { call } of [...this.#progress.values()]) if (call.caller === caller) call.deadline.fail(reason);
-    this.#table.drop(caller, reason);
-    for (const [id, visitor] of this.#visitors) if (visitor.caller === caller) this.#visitors.delete(id);
+  /** Ends all calls of a holder that leaves. */
+  drop(holder: Leaseholder, reason: unknown): void {
+    for (const { call } of [...this.#progress.values()]) if (call.holder === holder) call.deadline.fail(reason);
+    this.#table.drop(holder, reason);
+    for (const [id, visitor] of this.#visitors) if (visitor.holder === holder) this.#visitors.delete(id);
   }
 
   /** How messages refer to a request. */
@@ -271,7 +269,7 @@ export class Conversation {
   #log(
     { level, logger, data }: Readonly<Record<string, unknown>>,
     call: Call | undefined,
-    concerned: readonly Caller[],
+    concerned: readonly Leaseholder[],
   ): void {
     const owners = call === undefined ? this.#table.owners() : [call];
     const owner = owners === "several" ? undefined : owners[0];
@@ -293,7 +291,7 @@ export class Conversation {
     let answered: Record<string, unknown> = {};
     for (;;) {
       const params = {
-        ...this.#params(generation, request, { caller: call.caller, channel: call.channel, progressToken: token }),
+        ...this.#params(generation, request, { holder: call.holder, channel: call.channel, progressToken: token }),
         ...answered,
       };
       let result: Record<string, unknown>;
@@ -314,9 +312,9 @@ export class Conversation {
         this.#answering.count(call);
         await sleep(STATE_ONLY_PAUSE_MS, deadline.signal);
       }
-      // The answer goes to this call alone, whatever the roots of other callers are.
+      // The answer goes to this call alone, whatever the roots of other holders are.
       if (questions.some(([, { method }]) => method === "roots/list"))
-        this.#options.onRootsAsked?.(this.#table.callers());
+        this.#options.onRootsAsked(this.#table.holders());
       const answers = await Promise.all(
         questions.map(
           async ([key, question]) => [key, await this.#answering.ask(call, question, deadline.signal, key)] as const,
@@ -398,7 +396,7 @@ export class Conversation {
     const request = { method: "tasks/cancel", params: { taskId } };
     using deadline = startDeadline({ what: this.describe(request.method), timeoutMs: CANCEL_TIMEOUT_MS });
     await session
-      .request(request.method, this.#params(generation, request, { caller: call.caller }), { deadline })
+      .request(request.method, this.#params(generation, request, { holder: call.holder }), { deadline })
       .catch((error: unknown) =>
         this.#options.logger.debug("a task was not cancelled", {
           server: this.#server,
@@ -447,14 +445,14 @@ export class Conversation {
 
   async #takeTurn(
     turn: Channel,
-    { caller, signal }: { caller: Caller; signal: AbortSignal | undefined },
+    { holder, signal }: { holder: Leaseholder; signal: AbortSignal | undefined },
     what: string,
   ): Promise<void> {
     try {
       await this.#table.take(turn, {
-        caller,
+        holder,
         signal,
-        waitMs: caller.waitMs,
+        waitMs: holder.waitMs,
         onBusy: (question) =>
           new TrunklineError(
             "BUSY",
@@ -472,14 +470,14 @@ export class Conversation {
   #params(
     generation: Generation,
     request: OutgoingRequest,
-    { caller, channel, progressToken }: ParamsContext,
+    { holder, channel, progressToken }: ParamsContext,
   ): Record<string, unknown> {
-    const wantsLogs = channel?.log !== undefined || caller.ownLogLevel !== undefined;
+    const wantsLogs = channel?.log !== undefined || holder.ownLogLevel !== undefined;
     return paramsFor(generation, request, {
       channel,
       progressToken,
-      logLevel: wantsLogs ? (channel?.logLevel ?? caller.ownLogLevel ?? caller.logLevel) : undefined,
-      hasRoots: caller.roots() !== undefined,
+      logLevel: wantsLogs ? (channel?.logLevel ?? holder.ownLogLevel ?? holder.logLevel) : undefined,
+      hasRoots: holder.roots() !== undefined,
     });
   }
 }

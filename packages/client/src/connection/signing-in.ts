@@ -55,15 +55,15 @@ export class SigningIn {
   }
 
   /** Asks the user to sign in if a connection failed for lack of a sign-in. Returns false if asking would not help. */
-  async recover(error: unknown, ask?: SignIn): Promise<boolean> {
+  async recover(error: unknown, ask: SignIn | undefined): Promise<boolean> {
     if (this.#auth?.isInteractive(ask) !== true || !isTrunklineError(error, "AUTH_REQUIRED")) return false;
     await this.#auth.want(neededScope(error));
     await this.signIn(ask);
     return true;
   }
 
-  /** Asks the user to sign in, in the caller's way if given. Rejects if they decline or the sign-in fails. */
-  async signIn(ask?: SignIn): Promise<void> {
+  /** Asks the user to sign in, in the caller's way. Rejects if they decline or the sign-in fails. */
+  async signIn(ask: SignIn | undefined): Promise<void> {
     const { server, lifetime, onFailure } = this.#options;
     let failure: TrunklineError;
     this.#asksUnasked = false;
@@ -79,7 +79,7 @@ export class SigningIn {
   }
 
   /** Adds the scope that a rejected request lacked to the next sign-in. Returns whether the user can be asked now. */
-  async mayStepUp(error: unknown, ask?: SignIn): Promise<boolean> {
+  async mayStepUp(error: unknown, ask: SignIn | undefined): Promise<boolean> {
     const scope = neededScope(error);
     const auth = this.#auth;
     if (scope === undefined || auth === undefined) return false;

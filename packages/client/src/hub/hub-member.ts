@@ -7,20 +7,21 @@ import { buildParamHeaders, RPC_CODES, readParamHeaders } from "@trunkline/proto
 import { authenticateResult, SIGN_IN_TOOL, signInElsewhere, withdrawnBy } from "../auth/sign-in-tool.js";
 import { type CatalogueKind, isAllowed, MemberLists } from "../catalogue/member-lists.js";
 import { type Channel, canAnswer, currentChannel, partyOf } from "../channel/channel.js";
-import type { ConnectionOptions, ListKind } from "../connection/connection-options.js";
+import type { RequestSource } from "../connection/connection.js";
+import type { LeaseOptions, ListKind } from "../connection/connection-options.js";
 import type { RequestOptions } from "../connection/server-conversation.js";
-import type { RequestSource, ServerLink } from "../connection/server-link.js";
 import type { TaskWish } from "../connection/task-calls.js";
 import { heldError, type ServerPins } from "../pins/server-pins.js";
+import type { Lease } from "../pool/lease.js";
 import { largeOf, smallFieldsOf, wholeResult } from "../results/large-messages.js";
 import type { HubCallOptions } from "./hub-options.js";
 
 /** What a member needs besides its definition, and its callbacks. */
-interface MemberOptions extends Omit<ConnectionOptions, "onConnected" | "onListChanged"> {
+interface MemberOptions extends Omit<LeaseOptions, "onConnected" | "onListChanged"> {
   /** The definitions that were accepted so far. */
   pins: ServerPins;
-  /** Links the hub to a server. With `isolated`, it shares the connection with no one. */
-  link: (definition: ServerDefinition, options: ConnectionOptions, isolated: boolean) => ServerLink;
+  /** Leases a connection to a server. If `isIsolated`, it is shared with no one. */
+  lease: (definition: ServerDefinition, options: LeaseOptions, isIsolated: boolean) => Lease;
   /** Called when a list has been read again. */
   onCatalogue: (kind: CatalogueKind) => void;
 }
@@ -29,13 +30,13 @@ interface MemberOptions extends Omit<ConnectionOptions, "onConnected" | "onListC
 const NO_PARTY = {};
 
 export class HubMember {
-  readonly connection: ServerLink;
+  readonly connection: Lease;
   readonly lists: MemberLists;
   /** Whether each party has its own connection, because the server keeps a state for it. */
   readonly isPerParty: boolean;
   readonly #options: MemberOptions;
   /** The dedicated connections of parties. */
-  readonly #isolated = new Map<object, ServerLink>();
+  readonly #isolated = new Map<object, Lease>();
   /** The party that uses `connection`, if each has its own: the first one that made a call. */
   #firstParty: object | undefined;
   constructor(definition: ServerDefinition, options: MemberOptions) {
@@ -46,7 +47,7 @@ export class HubMember {
       onConnected: (signal: AbortSignal) => this.#onConnected(signal),
       onListChanged: (kind: ListKind) => this.lists.onListChanged(kind),
     };
-    this.connection = options.link(definition, connecting, false);
+    this.connection = options.lease(definition, connecting, false);
     const { logger, pins, onCatalogue } = options;
     this.lists = new MemberLists({ connection: this.connection, logger, pins, onCatalogue });
   }
@@ -196,7 +197,7 @@ export class HubMember {
     if (this.isPerParty) {
       // Only the first connection lists, and a call depends on what is listed.
       if (this.connection.state !== "connected") await this.connection.connect(signalOf(options));
-      return await this.#linkOf(partyOf(channel) ?? NO_PARTY).request(request, options);
+      return await this.#leaseOf(partyOf(channel) ?? NO_PARTY).request(request, options);
     }
     const connection = this.#mayIsolate(channel)
       ? await this.#isolatedFor(channel, signalOf(options))
@@ -254,7 +255,7 @@ export class HubMember {
     return definition.type === "stdio" && definition.asks !== false;
   }
 
-  async #isolatedFor(channel: Channel, signal: AbortSignal | undefined): Promise<ServerLink> {
+  async #isolatedFor(channel: Channel, signal: AbortSignal | undefined): Promise<Lease> {
     await this.connection.connect(signal);
     const { definition, era } = this.connection;
     if (era !== "legacy") return this.connection;
@@ -262,12 +263,12 @@ export class HubMember {
   }
 
   /** Returns the connection of a party, for a server that keeps a state for each. */
-  #linkOf(party: object): ServerLink {
+  #leaseOf(party: object): Lease {
     this.#firstParty ??= this.#isolated.has(party) ? undefined : party;
     return party === this.#firstParty ? this.connection : this.#dedicated(party, this.connection.definition);
   }
 
-  #dedicated(party: object, definition: ServerDefinition): ServerLink {
+  #dedicated(party: object, definition: ServerDefinition): Lease {
     let own = this.#isolated.get(party);
     if (own === undefined) {
       const connecting = {
@@ -277,7 +278,7 @@ export class HubMember {
         onConnected: async () => this.#tellLogLevel(own),
         onListChanged: () => {},
       };
-      own = this.#options.link(definition, connecting, true);
+      own = this.#options.lease(definition, connecting, true);
       this.#isolated.set(party, own);
     }
     return own;
@@ -289,7 +290,7 @@ export class HubMember {
   }
 
   /** Sends the log level again: a restarted legacy server has forgotten it. A modern one gets it with each call. */
-  #tellLogLevel(connection: ServerLink | undefined): void {
+  #tellLogLevel(connection: Lease | undefined): void {
     const level = this.connection.logLevel;
     if (connection?.era !== "legacy" || level === undefined || connection.capabilities.logging === undefined) return;
     this.lists.inBackground(connection.sendLogLevel(level));

@@ -23,11 +23,12 @@ import type { SourcedPrompt, SourcedResource, SourcedTemplate } from "../catalog
 import type { ServerStatus } from "../catalogue/known-server.js";
 import type { ToolNames } from "../catalogue/names-table.js";
 import { type Channel, partyOf, type Root, runWithChannel } from "../channel/channel.js";
-import { Connection } from "../connection/connection.js";
-import type { ConnectionOptions } from "../connection/connection-options.js";
+import type { LeaseOptions } from "../connection/connection-options.js";
 import { inheritedEnvironment } from "../connection/server-environment.js";
-import type { ServerLink } from "../connection/server-link.js";
 import { type HeldEntry, ServerPins } from "../pins/server-pins.js";
+import { ConnectionPool } from "../pool/connection-pool.js";
+import type { Lease } from "../pool/lease.js";
+import { canStart } from "../pool/pooled-server.js";
 import { renderText } from "../results/render-result.js";
 import {
   type CatalogueListener,
@@ -67,6 +68,7 @@ const GONE_CODES: ReadonlySet<ErrorCode> = new Set([
 export class Hub implements ToolSource, AsyncDisposable {
   readonly #members: HubMembers;
   readonly #catalogue: Catalogue<HubMember>;
+  readonly #pool: ConnectionPool;
   readonly #options: HubOptions;
   readonly #redactor: Redactor;
   readonly #logger: Logger;
@@ -86,6 +88,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     this.#config = config;
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
+    this.#pool = options.connections ?? new ConnectionPool({ logger: this.#logger });
     this.#credentials = options.home === undefined ? new MemoryCredentials() : new CredentialStore(options.home);
     this.#redactor = (options.redactor ?? new Redactor()).add(...config.secrets);
     this.#members = new HubMembers({
@@ -459,6 +462,8 @@ export class Hub implements ToolSource, AsyncDisposable {
         this.#subscriptions?.close(),
         ...[...this.#members].map((member) => member.close()),
       ]);
+      // A pool that hubs share is closed by whoever opened it.
+      if (this.#options.connections === undefined) await this.#pool.close();
       await this.#catalogue.saved();
       this.#events.clear();
       const failure = outcomes.find((outcome) => outcome.status === "rejected");
@@ -493,7 +498,7 @@ export class Hub implements ToolSource, AsyncDisposable {
         others: () => this.#catalogue.knownTools(),
         onNews: (news) => this.#events.defined(definition.name, news),
       }),
-      link: (server, connecting, isolated) => this.#link(server, connecting, isolated),
+      lease: (server, connecting, isIsolated) => this.#lease(server, connecting, isIsolated),
       logger: this.#logger,
       env: env ?? inheritedEnvironment(),
       places: {
@@ -538,15 +543,16 @@ export class Hub implements ToolSource, AsyncDisposable {
     return member;
   }
 
-  /** Connects a server: in the pool if there is one and the server can be started. */
-  #link(definition: ServerDefinition, options: ConnectionOptions, isolated: boolean): ServerLink {
+  /** Leases a connection to a server: from the pool that hubs share, or from the hub's own, which shares none. */
+  #lease(definition: ServerDefinition, options: LeaseOptions, isIsolated: boolean): Lease {
     const { connections, workspace = this.#config.workspaceFolder, label } = this.#options;
-    const canStart = definition.trusted && !definition.disabled && definition.unusable === undefined;
-    if (connections === undefined || !canStart) return new Connection(definition, options);
+    if (connections === undefined || isIsolated || !canStart(definition)) {
+      return this.#pool.lease(definition, options, { isolated: true, workspace, label, secrets: [] });
+    }
     const text = JSON.stringify(definition);
     // Another hub may have read the same value from where no one can see that it is a secret.
     const secrets = this.#config.secrets.filter((secret) => text.includes(JSON.stringify(secret).slice(1, -1)));
-    return connections.link(definition, options, { isolated, workspace, label, secrets });
+    return connections.lease(definition, options, { isolated: false, workspace, label, secrets });
   }
 
   /** Rethrows failures as redacted `TrunklineError`s. A closed hub does nothing, whatever it is asked for. */

@@ -2,8 +2,8 @@
 // session or a changed entry, its subscriptions are restored, and the listeners are notified that they may have missed
 // changes.
 import { type Logger, messageOf, sleep, TrunklineError } from "@trunkline/core";
-import type { ServerLink } from "../connection/server-link.js";
 import { isWithinResource, type Subscription } from "../connection/subscriptions.js";
+import type { Lease } from "../pool/lease.js";
 
 /** A subscribed resource has changed. */
 export interface ResourceUpdate {
@@ -21,7 +21,7 @@ export type ResourceListener = (update: ResourceUpdate) => void;
 interface SubscriptionsOptions {
   logger: Logger;
   /** A server's current connection; undefined if the server is no longer configured. */
-  connection: (server: string) => ServerLink | undefined;
+  connection: (server: string) => Lease | undefined;
 }
 
 /** Delays before an ended stream is reopened; the last one repeats. */
@@ -74,7 +74,7 @@ class ServerSubscriptions {
   readonly #established = new Set<string>();
   /** Modern servers: the stream that carries the changes. */
   #stream: Subscription | undefined;
-  #connection: ServerLink | undefined;
+  #connection: Lease | undefined;
   /** Serializes changes: two at a time could undo each other. */
   #work: Promise<void> = Promise.resolve();
 
@@ -158,7 +158,7 @@ class ServerSubscriptions {
     else await this.#resubscribe(connection, wanted, signal);
   }
 
-  async #resubscribe(connection: ServerLink, wanted: ReadonlySet<string>, signal?: AbortSignal): Promise<void> {
+  async #resubscribe(connection: Lease, wanted: ReadonlySet<string>, signal?: AbortSignal): Promise<void> {
     const options = signal === undefined ? {} : { signal };
     for (const uri of wanted) {
       if (this.#established.has(uri)) continue;
@@ -175,7 +175,7 @@ class ServerSubscriptions {
   /**
    * A modern subscription is one stream for a fixed set of resources. Opens the new stream before closing the old one.
    */
-  async #relisten(connection: ServerLink, wanted: ReadonlySet<string>, signal?: AbortSignal): Promise<void> {
+  async #relisten(connection: Lease, wanted: ReadonlySet<string>, signal?: AbortSignal): Promise<void> {
     const old = this.#stream;
     this.#stream = undefined;
     if (wanted.size > 0) {
@@ -191,7 +191,7 @@ class ServerSubscriptions {
   }
 
   /** If the server is gone, the next connection restores the subscriptions; if only the stream is gone, we do. */
-  #onStreamEnd(connection: ServerLink): void {
+  #onStreamEnd(connection: Lease): void {
     this.#forget();
     const { signal } = this.#lifetime;
     const attempt = async (number: number): Promise<void> => {
@@ -228,7 +228,7 @@ class ServerSubscriptions {
   }
 }
 
-function requireSubscriptions(server: string, connection: ServerLink): void {
+function requireSubscriptions(server: string, connection: Lease): void {
   const resources = connection.capabilities.resources as { subscribe?: unknown } | undefined;
   if (resources?.subscribe === true) return;
   throw new TrunklineError("PROTOCOL", `Server "${server}" does not support resource subscriptions.`, {

@@ -3,12 +3,11 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { ServerDefinition } from "@trunkline/config";
 import { shareOf } from "@trunkline/config";
 import { type Logger, silentLogger, TrunklineError } from "@trunkline/core";
-import type { Caller } from "../channel/caller.js";
-import type { ConnectionOptions } from "../connection/connection-options.js";
-import type { ServerLink } from "../connection/server-link.js";
+import type { Leaseholder } from "../channel/leaseholder.js";
+import type { LeaseOptions } from "../connection/connection-options.js";
+import { Lease, type LeasePlace } from "./lease.js";
 import { differenceOf, keyParts, partsKey, rootsKey } from "./pool-key.js";
 import { type PoolClock, PooledServer, type PooledServerStatus } from "./pooled-server.js";
-import { type LinkPlace, SharedLink } from "./shared-link.js";
 
 export interface ConnectionPoolOptions {
   /** For servers that no hub uses at the moment. Others log to the hubs that use them. */
@@ -69,7 +68,7 @@ export class ConnectionPool implements AsyncDisposable {
   /** Every server that runs, or that a hub uses. */
   servers(): readonly PooledServerStatus[] {
     const shown = [...this.#servers.values(), ...this.#others].filter(
-      ({ links, status }) => links.length > 0 || status.state === "connected",
+      ({ leases, status, canStart }) => canStart && (leases.length > 0 || status.state === "connected"),
     );
     return shown
       .map((server) => ({ ...server.status, ...this.#whyApart(server, shown) }))
@@ -103,12 +102,12 @@ export class ConnectionPool implements AsyncDisposable {
     await this.close();
   }
 
-  /** @internal Links a hub to a server. With `isolated`, it shares the connection with no one. */
-  link(
+  /** @internal Leases a hub a connection. With `isolated`, it shares the connection with no one. */
+  lease(
     definition: ServerDefinition,
-    options: ConnectionOptions,
-    { isolated, ...place }: LinkPlace & { isolated: boolean },
-  ): ServerLink {
+    options: LeaseOptions,
+    { isolated, ...place }: LeasePlace & { isolated: boolean },
+  ): Lease {
     if (this.#closing !== undefined) throw new TrunklineError("CLOSED", "The connection pool is closed.");
     const share = shareOf(definition);
     const isPerClient = share === "client" || isolated;
@@ -122,7 +121,7 @@ export class ConnectionPool implements AsyncDisposable {
           : definition.atLaunch !== undefined && !isKnownByText(definition)
             ? "its values are looked up when it starts"
             : undefined;
-    const parts = keyParts(definition, options, { share, ...place });
+    const parts = notShared === undefined ? keyParts(definition, options, { share, ...place }) : {};
     const base = this.#hash(notShared === undefined ? partsKey(parts) : randomBytes(16));
     const server = this.#serverFor(base, options, () => {
       return new PooledServer(definition, options, {
@@ -137,15 +136,15 @@ export class ConnectionPool implements AsyncDisposable {
           idleStopMs: this.#idleStopMs,
         },
         onRootsAsked: (asking, busy) => this.#onRootsAsked(asking, busy),
-        onRootsChanged: (asking, link) => this.#onRootsChanged(asking, link),
+        onRootsChanged: (asking, lease) => this.#onRootsChanged(asking, lease),
         onUnused: (unused) => this.#end(unused),
       });
     });
-    return new SharedLink(definition, options, { ...place, server });
+    return new Lease(definition, options, { ...place, server });
   }
 
   /** Finds the server that a hub can use, or creates it. */
-  #serverFor(base: string, options: ConnectionOptions, create: () => PooledServer): PooledServer {
+  #serverFor(base: string, options: LeaseOptions, create: () => PooledServer): PooledServer {
     const key = this.#keyOf(base, options);
     const known = this.#servers.get(key);
     if (known !== undefined) return known;
@@ -156,7 +155,7 @@ export class ConnectionPool implements AsyncDisposable {
     return server;
   }
 
-  #keyOf(base: string, { asking }: ConnectionOptions): string {
+  #keyOf(base: string, { asking }: LeaseOptions): string {
     return this.#asksRoots.has(base) ? `${base}-${this.#hash(rootsKey(asking.roots()))}` : base;
   }
 
@@ -165,24 +164,24 @@ export class ConnectionPool implements AsyncDisposable {
    * others move. If hubs with different roots have calls in flight, returns false: whatever the server got would be wrong
    * for one of them.
    */
-  #onRootsAsked(server: PooledServer, busy: ReadonlySet<Caller>): boolean {
+  #onRootsAsked(server: PooledServer, busy: ReadonlySet<Leaseholder>): boolean {
     if (server.isAlone) return true;
     this.#asksRoots.add(server.base);
     // A hub that has not used the server yet has no say.
-    const using = server.links.filter(({ isWanted }) => isWanted);
-    const keyOf = ({ options }: SharedLink) => this.#keyOf(server.base, options);
-    const [key, ...others] = new Set(using.filter(({ caller }) => busy.has(caller)).map(keyOf));
+    const using = server.leases.filter(({ isWanted }) => isWanted);
+    const keyOf = ({ options }: Lease) => this.#keyOf(server.base, options);
+    const [key, ...others] = new Set(using.filter(({ holder }) => busy.has(holder)).map(keyOf));
     const kept = others.length > 0 ? undefined : (key ?? using.map(keyOf)[0]);
     if (kept !== undefined) this.#place(server, kept);
-    for (const link of server.links) if (keyOf(link) !== kept) this.#move(link, server);
+    for (const lease of server.leases) if (keyOf(lease) !== kept) this.#move(lease, server);
     if (kept === undefined) this.#retire(server);
     return kept !== undefined;
   }
 
-  async #onRootsChanged(server: PooledServer, link: SharedLink): Promise<void> {
-    const key = this.#keyOf(server.base, link.options);
+  async #onRootsChanged(server: PooledServer, lease: Lease): Promise<void> {
+    const key = this.#keyOf(server.base, lease.options);
     if (server.isAlone || key === server.key) return await server.connection.rootsChanged();
-    if (server.links.length > 1 || this.#servers.has(key)) return this.#move(link, server);
+    if (server.leases.length > 1 || this.#servers.has(key)) return this.#move(lease, server);
     this.#place(server, key);
     await server.connection.rootsChanged();
   }
@@ -194,9 +193,9 @@ export class ConnectionPool implements AsyncDisposable {
     if (!this.#others.has(server)) this.#servers.set(key, server);
   }
 
-  #move(link: SharedLink, from: PooledServer): void {
-    from.detach(link);
-    link.moveTo(this.#serverFor(from.base, link.options, () => from.createFor(link)));
+  #move(lease: Lease, from: PooledServer): void {
+    from.detach(lease);
+    lease.moveTo(this.#serverFor(from.base, lease.options, () => from.createFor(lease)));
   }
 
   /** Lets no one join a server any more. It is closed with the pool: large results of its calls may still be read. */

@@ -15,33 +15,17 @@ import {
 import { META } from "@trunkline/protocol";
 import type { SignInReport } from "../auth/sign-in-report.js";
 import { withdrawnBy } from "../auth/sign-in-tool.js";
-import type { Caller } from "../channel/caller.js";
 import { currentChannel, partyOf, runOutsideChannels, type SignIn } from "../channel/channel.js";
-import type { Connection } from "../connection/connection.js";
-import { type ConnectionOptions, callerOf, type ServerState } from "../connection/connection-options.js";
+import type { Leaseholder } from "../channel/leaseholder.js";
+import type { Connection, RequestSource } from "../connection/connection.js";
+import type { LeaseOptions, ServerState } from "../connection/connection-options.js";
+import { RETRIES } from "../connection/retry-policy.js";
 import type { RequestOptions } from "../connection/server-conversation.js";
-import type { RequestSource, ServerLink } from "../connection/server-link.js";
 import { isWithinResource, type Subscription, type SubscriptionFilter } from "../connection/subscriptions.js";
-
-/** What a link needs from the server that it is a part of. */
-export interface SharedServer {
-  readonly connection: Connection;
-  /** Whether no other hub can join. */
-  readonly isAlone: boolean;
-  join(link: SharedLink): void;
-  leave(link: SharedLink): Promise<void>;
-  /** The hub asks for the server for the first time. */
-  wanted(): void;
-  subscribe(link: SharedLink, uri: string, options: RequestOptions): Promise<void>;
-  unsubscribe(link: SharedLink, uri: string, options: RequestOptions): Promise<void>;
-  sendLogLevel(link: SharedLink, level: string, options: RequestOptions): Promise<void>;
-  /** Stops the server until its next use, for all hubs. */
-  halt(): Promise<void>;
-  rootsChanged(link: SharedLink): Promise<void>;
-}
+import type { PooledServer } from "./pooled-server.js";
 
 /** What the pool knows about a hub. */
-export interface LinkPlace {
+export interface LeasePlace {
   /** The hub's name in the status of the pool. */
   readonly label: string | undefined;
   readonly workspace: string;
@@ -49,26 +33,23 @@ export interface LinkPlace {
   readonly secrets: readonly string[];
 }
 
-/** A server that keeps exiting while it is listed is given up after this many attempts. */
-const MAX_ATTEMPTS = 3;
-
-export class SharedLink implements ServerLink {
+export class Lease {
   readonly definition: ServerDefinition;
-  readonly options: ConnectionOptions;
-  readonly place: LinkPlace;
-  readonly caller: Caller;
-  #server: SharedServer;
+  readonly options: LeaseOptions;
+  readonly place: LeasePlace;
+  readonly holder: Leaseholder;
+  #server: PooledServer;
   /** The generation that the hub has listed last. */
   #listed: object | undefined;
   #listing: { readonly generation: object; readonly done: Promise<void> } | undefined;
   /** Why the hub could not list a server that is connected for others. */
   #failure: TrunklineError | undefined;
-  /** Whether the lists stay in use until the server is listed again: it rests, or the link has moved. */
+  /** Whether the lists stay in use until the server is listed again: it rests, or the lease has moved. */
   #isStale = false;
   #isWanted = false;
   /** Where calls from before a move may still be in flight. */
-  readonly #formerly = new Set<Connection>();
-  #told: { state: ServerState; error: TrunklineError | undefined; listed: object | undefined } | undefined;
+  readonly #earlier = new Set<Connection>();
+  #reported: { state: ServerState; error: TrunklineError | undefined; listed: object | undefined } | undefined;
   readonly #lifetime = new AbortController();
   /** Subscriptions at a legacy server, by URI, and the streams of a modern one. */
   readonly #uris = new Set<string>();
@@ -78,17 +59,20 @@ export class SharedLink implements ServerLink {
   readonly #clients = new Map<object, string | undefined>();
   #closing: Promise<void> | undefined;
 
-  constructor(definition: ServerDefinition, options: ConnectionOptions, joining: LinkPlace & { server: SharedServer }) {
+  constructor(definition: ServerDefinition, options: LeaseOptions, joining: LeasePlace & { server: PooledServer }) {
     this.definition = definition;
     this.options = options;
     const { server, ...place } = joining;
     this.place = place;
-    const own = callerOf(options);
-    this.caller = {
-      ...own,
-      signIn: own.signIn === undefined ? undefined : withdrawnBy(this.#lifetime.signal, own.signIn),
+    const { logger, redact, onNotification, signingIn } = options;
+    const { channel, waitMs, maxQuestions, roots, logLevel } = options.asking;
+    this.holder = {
+      ...{ channel, waitMs, maxQuestions, roots, logLevel, logger, redact },
+      noChannel: {},
+      ownLogLevel: undefined,
+      signIn: signingIn.signIn && withdrawnBy(this.#lifetime.signal, signingIn.signIn),
       onNotification: (method, params) => {
-        if (this.#concerns(method, params)) own.onNotification(method, params);
+        if (this.#concerns(method, params)) onNotification(method, params);
       },
       listed: (signal) => this.connect(signal),
     };
@@ -178,7 +162,7 @@ export class SharedLink implements ServerLink {
   }
 
   get logLevel(): string | undefined {
-    return this.caller.ownLogLevel ?? this.caller.logLevel;
+    return this.holder.ownLogLevel ?? this.holder.logLevel;
   }
 
   /** Connects, and lists the server for this hub. */
@@ -208,10 +192,10 @@ export class SharedLink implements ServerLink {
   }
 
   async #connect(): Promise<void> {
-    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
+    for (let retries = 0; retries <= RETRIES.listing; retries++) {
       const server = this.#server;
-      await server.connection.connect(undefined, this.caller);
-      // The link may have moved meanwhile, or the server may have exited.
+      await server.connection.connect(undefined, this.holder);
+      // The lease may have moved meanwhile, or the server may have exited.
       if (server === this.#server) await this.list();
       if (this.isListed) return;
     }
@@ -257,24 +241,24 @@ export class SharedLink implements ServerLink {
   async authenticate(signal?: AbortSignal, signIn?: SignIn): Promise<"completed" | "cancelled"> {
     this.#want();
     const ask = signIn === undefined ? undefined : withdrawnBy(this.#lifetime.signal, signIn);
-    const outcome = await this.#whileOpen(() => this.#connection.authenticate(signal, ask, this.caller), signal);
+    const outcome = await this.#whileOpen(() => this.#connection.authenticate(signal, ask, this.holder), signal);
     if (outcome === "completed") await this.connect(signal);
     return outcome;
   }
 
-  /** Not async: a call through a link costs no more than one on a connection of its own. */
+  /** Not async, to cost a call less. */
   request(source: RequestSource, options: RequestOptions = {}): Promise<Record<string, unknown>> {
     const { connection } = this.#server;
     const channel = options.channel ?? currentChannel();
     if (channel !== undefined) this.#clients.set(partyOf(channel) ?? channel, channel.name);
     return this.#listed !== undefined && this.#listed === connection.generation
-      ? connection.request(source, options, this.caller)
+      ? connection.request(source, options, this.holder)
       : this.#requestLater(source, options);
   }
 
   async #requestLater(source: RequestSource, options: RequestOptions): Promise<Record<string, unknown>> {
     await this.connect(signalOf(options));
-    return await this.#connection.request(source, options, this.caller);
+    return await this.#connection.request(source, options, this.holder);
   }
 
   async listAll(
@@ -283,7 +267,7 @@ export class SharedLink implements ServerLink {
     options: { signal?: AbortSignal } = {},
   ): Promise<Record<string, unknown>[]> {
     this.#lifetime.signal.throwIfAborted();
-    return await this.#connection.listAll(method, key, { ...options, caller: this.caller });
+    return await this.#connection.listAll(method, key, { ...options, holder: this.holder });
   }
 
   async listen(filter: SubscriptionFilter, signal?: AbortSignal): Promise<Subscription> {
@@ -317,7 +301,7 @@ export class SharedLink implements ServerLink {
   }
 
   setLogLevel(level: string): void {
-    this.caller.ownLogLevel = level;
+    this.holder.ownLogLevel = level;
   }
 
   async sendLogLevel(level: string, options: RequestOptions = {}): Promise<void> {
@@ -348,7 +332,7 @@ export class SharedLink implements ServerLink {
     this.#closing ??= (async () => {
       const reason = new TrunklineError("CLOSED", "The hub was closed.");
       this.#lifetime.abort(reason);
-      for (const connection of [this.#connection, ...this.#formerly]) connection.drop(this.caller, reason);
+      for (const connection of [this.#connection, ...this.#earlier]) connection.drop(this.holder, reason);
       this.#endStreams();
       await this.#server.leave(this);
     })();
@@ -361,11 +345,11 @@ export class SharedLink implements ServerLink {
   }
 
   /** Uses another server from now on. Calls in flight end where they are. */
-  moveTo(server: SharedServer): void {
+  moveTo(server: PooledServer): void {
     this.keepLists();
     this.#endStreams();
     this.#uris.clear();
-    this.#formerly.add(this.#connection);
+    this.#earlier.add(this.#connection);
     this.#server = server;
     this.#listing = undefined;
     this.#failure = undefined;
@@ -389,9 +373,9 @@ export class SharedLink implements ServerLink {
     if (this.#closing !== undefined) return;
     const { state, error } = this;
     const listed = state === "connected" ? this.#listed : undefined;
-    const told = this.#told;
-    if (told?.state === state && told.error === error && told.listed === listed) return;
-    this.#told = { state, error, listed };
+    const reported = this.#reported;
+    if (reported?.state === state && reported.error === error && reported.listed === listed) return;
+    this.#reported = { state, error, listed };
     this.options.onState();
   }
 

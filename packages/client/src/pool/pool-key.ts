@@ -10,7 +10,7 @@ import {
 } from "@trunkline/config";
 import { usesSignIn } from "../auth/server-auth.js";
 import type { Root } from "../channel/channel.js";
-import type { ConnectionOptions } from "../connection/connection-options.js";
+import type { LeaseOptions } from "../connection/connection-options.js";
 import { runFolderPath } from "../connection/run-folder.js";
 import { stdioEnvironment } from "../connection/transports.js";
 
@@ -34,7 +34,7 @@ export type KeyParts = Readonly<Record<string, string>>;
  */
 export function keyParts(
   definition: ServerDefinition,
-  options: ConnectionOptions,
+  options: LeaseOptions,
   { share, workspace }: KeyPlace,
 ): KeyParts {
   const { name, type, maxMessageBytes = options.maxMessageBytes } = definition;
@@ -73,7 +73,7 @@ export function rootsKey(roots: readonly Root[] | undefined): string {
 }
 
 /** What runs, or is contacted. */
-function programParts(definition: ServerDefinition, options: ConnectionOptions): KeyParts {
+function programParts(definition: ServerDefinition, options: LeaseOptions): KeyParts {
   switch (definition.type) {
     case "stdio":
       return localParts(definition, options);
@@ -84,7 +84,7 @@ function programParts(definition: ServerDefinition, options: ConnectionOptions):
   }
 }
 
-function localParts(definition: StdioServer, options: ConnectionOptions): KeyParts {
+function localParts(definition: StdioServer, options: LeaseOptions): KeyParts {
   const { command, args, cwd = runFolderPath(definition.name, options.places) } = definition;
   // A server has no terminal, so windows in different ones can share it, unless its entry names one.
   const variables = Object.entries(stdioEnvironment(definition, options)).filter(
@@ -93,7 +93,7 @@ function localParts(definition: StdioServer, options: ConnectionOptions): KeyPar
   return { command: canonical([command, ...args]), folder: cwd, ...namedVariables(variables) };
 }
 
-function remoteParts(definition: HttpServer, { env, places, signingIn }: ConnectionOptions): KeyParts {
+function remoteParts(definition: HttpServer, { env, places, signingIn }: LeaseOptions): KeyParts {
   const { url, headers, auth } = definition;
   const { clientName, clientMetadataUrl, signInTimeoutMs, credentials } = signingIn;
   const signIn = usesSignIn(definition)
@@ -108,7 +108,7 @@ function remoteParts(definition: HttpServer, { env, places, signingIn }: Connect
 }
 
 /** Which secrets a server gets, and where they are looked up. */
-function secretParts({ secretReferences }: ServerDefinition, { env }: ConnectionOptions): KeyParts {
+function secretParts({ secretReferences }: ServerDefinition, { env }: LeaseOptions): KeyParts {
   if (secretReferences === undefined) return {};
   return { secrets: canonical([secretReferences, secretEnvironment(env)]) };
 }

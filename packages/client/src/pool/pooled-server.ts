@@ -3,12 +3,12 @@
 import { isRemote, type ServerDefinition, type Share } from "@trunkline/config";
 import { type LogFields, type Logger, Redactor } from "@trunkline/core";
 import { isLogged } from "@trunkline/protocol";
-import type { Caller } from "../channel/caller.js";
+import type { Leaseholder } from "../channel/leaseholder.js";
 import { Connection } from "../connection/connection.js";
-import type { ConnectionOptions, ServerState } from "../connection/connection-options.js";
+import type { LeaseOptions, ServerState } from "../connection/connection-options.js";
 import type { RequestOptions } from "../connection/server-conversation.js";
+import type { Lease } from "./lease.js";
 import type { KeyParts } from "./pool-key.js";
-import type { SharedLink, SharedServer } from "./shared-link.js";
 
 /** The time as a pool sees it. Tests bring their own. */
 export interface PoolClock {
@@ -33,9 +33,9 @@ interface PooledServerOptions {
   /** How long a server may be unused if its entry does not say. */
   readonly idleStopMs: number;
   /** Called when the server asks for roots. Returns whether all hubs with calls in flight have the same. */
-  readonly onRootsAsked: (server: PooledServer, busy: ReadonlySet<Caller>) => boolean;
+  readonly onRootsAsked: (server: PooledServer, busy: ReadonlySet<Leaseholder>) => boolean;
   /** Called when the roots of a hub have changed. */
-  readonly onRootsChanged: (server: PooledServer, link: SharedLink) => Promise<void>;
+  readonly onRootsChanged: (server: PooledServer, lease: Lease) => Promise<void>;
   /** Called when no one uses the server any more, and it need not be kept. */
   readonly onUnused: (server: PooledServer) => Promise<void>;
 }
@@ -69,19 +69,19 @@ export interface PooledServerStatus {
 
 /** A resource of a legacy server, and who has subscribed to it. */
 interface Subscribed {
-  readonly links: Set<SharedLink>;
+  readonly leases: Set<Lease>;
   readonly established: Promise<void>;
 }
 
-export class PooledServer implements SharedServer {
+export class PooledServer {
   readonly connection: Connection;
   readonly base: string;
   readonly isAlone: boolean;
   /** Its place in the pool: `base`, and a hash of its roots if it asks for them. */
   key: string;
   readonly #options: PooledServerOptions;
-  readonly #links = new Set<SharedLink>();
-  #callers: readonly Caller[] = [];
+  readonly #leases = new Set<Lease>();
+  #holders: readonly Leaseholder[] = [];
   /** Secrets of this server, from those who use it and from connecting. Each of them knows the server's definition. */
   readonly #secrets = new Set<string>();
   readonly #redactor = new Redactor();
@@ -94,34 +94,30 @@ export class PooledServer implements SharedServer {
   /** No one joins any more; it stops as soon as its calls have ended. */
   #isRetired = false;
 
-  constructor(definition: ServerDefinition, connecting: ConnectionOptions, options: PooledServerOptions) {
+  constructor(definition: ServerDefinition, connecting: LeaseOptions, options: PooledServerOptions) {
     this.#options = options;
     this.base = options.base;
     this.key = options.base;
     this.isAlone = options.notShared !== undefined;
     this.#idleStopMs = options.idleStopMs;
     this.#usedAtMs = options.clock.now();
+    const { clientInfo, env, places, connectLimitMs, maxMessageBytes, asking, signingIn } = connecting;
     this.connection = new Connection(definition, {
-      ...connecting,
+      ...{ clientInfo, env, places, connectLimitMs, maxMessageBytes, asking, signingIn },
       logger: logToAll(() => this.#loggers()),
-      // What belongs to one hub comes from its link.
-      asking: { ...connecting.asking, channel: undefined, roots: () => undefined, logLevel: undefined },
-      signingIn: { ...connecting.signingIn, signIn: undefined },
-      onNotification: () => {},
       onSecrets: (values) => this.#learn(values),
-      redact: (text) => this.#redactor.text(text),
+      // A hub that shares the connection with no one may see whatever it knows.
+      redact: this.isAlone ? connecting.redact : (text) => this.#redactor.text(text),
       onState: () => this.#onState(),
       onConnected: (signal) => this.#onConnected(signal),
       onListChanged: (kind) => {
-        for (const link of this.#links) if (link.isWanted) link.options.onListChanged(kind);
+        for (const lease of this.#leases) if (lease.isWanted) lease.options.onListChanged(kind);
       },
-      shared: {
-        callers: () => this.#callers,
-        onRootsAsked: (busy) => options.onRootsAsked(this, busy),
-        onUsed: () => {
-          this.#usedAtMs = options.clock.now();
-          this.#calledAtMs = this.#usedAtMs;
-        },
+      holders: () => this.#holders,
+      onRootsAsked: (busy) => options.onRootsAsked(this, busy),
+      onUsed: () => {
+        this.#usedAtMs = options.clock.now();
+        this.#calledAtMs = this.#usedAtMs;
       },
     });
   }
@@ -130,12 +126,17 @@ export class PooledServer implements SharedServer {
     return this.connection.definition.name;
   }
 
+  /** Whether the server can be started at all. */
+  get canStart(): boolean {
+    return canStart(this.connection.definition);
+  }
+
   get parts(): KeyParts {
     return this.#options.parts;
   }
 
-  get links(): readonly SharedLink[] {
-    return [...this.#links];
+  get leases(): readonly Lease[] {
+    return [...this.#leases];
   }
 
   get status(): PooledServerStatus {
@@ -149,48 +150,48 @@ export class PooledServer implements SharedServer {
       ...(live && pid !== undefined ? { pid } : {}),
       share,
       notShared,
-      hubs: this.links.map(({ place }) => place.label ?? ""),
-      clients: this.links.flatMap(({ place, clients }) => clients.map((name) => ({ hub: place.label ?? "", name }))),
+      hubs: this.leases.map(({ place }) => place.label ?? ""),
+      clients: this.leases.flatMap(({ place, clients }) => clients.map((name) => ({ hub: place.label ?? "", name }))),
       ...(live && connectedAtMs !== undefined ? { connectedAt: new Date(connectedAtMs).toISOString() } : {}),
       ...(this.#calledAtMs === undefined ? {} : { lastCallAt: new Date(this.#calledAtMs).toISOString() }),
     };
   }
 
   /** Creates a server of the same kind, for a hub with other roots. */
-  createFor({ definition, options }: SharedLink): PooledServer {
+  createFor({ definition, options }: Lease): PooledServer {
     return new PooledServer(definition, options, this.#options);
   }
 
-  join(link: SharedLink): void {
-    this.#links.add(link);
-    this.#onLinks();
+  join(lease: Lease): void {
+    this.#leases.add(lease);
+    this.#onLeases();
     const known = [...this.#secrets];
-    this.#learn(link.place.secrets);
-    link.options.onSecrets(known);
+    this.#learn(lease.place.secrets);
+    lease.options.onSecrets(known);
   }
 
   wanted(): void {
-    this.#callers = this.links.filter(({ isWanted }) => isWanted).map(({ caller }) => caller);
+    this.#holders = this.leases.filter(({ isWanted }) => isWanted).map(({ holder }) => holder);
   }
 
-  async leave(link: SharedLink): Promise<void> {
-    this.detach(link);
-    if (this.#links.size > 0) return;
+  async leave(lease: Lease): Promise<void> {
+    this.detach(lease);
+    if (this.#leases.size > 0) return;
     const { state, isBusy } = this.connection;
     if (this.isAlone || (state !== "connected" && !isBusy)) await this.#options.onUnused(this);
   }
 
   /** Removes a hub without stopping anything. */
-  detach(link: SharedLink): void {
-    if (!this.#links.delete(link)) return;
+  detach(lease: Lease): void {
+    if (!this.#leases.delete(lease)) return;
     for (const uri of [...this.#subscribed.keys()]) {
-      // The caller is gone, so the next one in line takes the subscription's end over.
-      this.unsubscribe(link, uri, {}).catch((error: unknown) =>
+      // The holder is gone, so the next one in line takes the subscription's end over.
+      this.unsubscribe(lease, uri, {}).catch((error: unknown) =>
         this.#options.logger.debug("unsubscribing failed", { server: this.connection.definition.name, error }),
       );
     }
     this.#usedAtMs = this.#options.clock.now();
-    this.#onLinks();
+    this.#onLeases();
   }
 
   /** Lets no one join any more, and stops the server when its calls have ended. */
@@ -204,26 +205,26 @@ export class PooledServer implements SharedServer {
     this.#isRetired = true;
     this.#cancelTimer?.();
     await this.connection.close();
-    for (const link of this.#links) link.onConnectionState();
+    for (const lease of this.#leases) lease.onConnectionState();
   }
 
   /** Two hubs can subscribe to one resource; the server is asked once, and told when the last one unsubscribes. */
-  async subscribe(link: SharedLink, uri: string, options: RequestOptions): Promise<void> {
+  async subscribe(lease: Lease, uri: string, options: RequestOptions): Promise<void> {
     this.#forgetOldSubscriptions();
     const known = this.#subscribed.get(uri);
     if (known !== undefined) {
-      known.links.add(link);
+      known.leases.add(lease);
       const isEstablished = await known.established.then(
         () => true,
         () => false,
       );
       // What ended the other hub's attempt need not end this one.
-      if (!isEstablished) await this.subscribe(link, uri, options);
+      if (!isEstablished) await this.subscribe(lease, uri, options);
       return;
     }
     const request = { method: "resources/subscribe", params: { uri } };
-    const established = this.connection.request(request, options, link.caller).then(() => {});
-    const own = { links: new Set([link]), established };
+    const established = this.connection.request(request, options, lease.holder).then(() => {});
+    const own = { leases: new Set([lease]), established };
     this.#subscribed.set(uri, own);
     try {
       await established;
@@ -233,38 +234,38 @@ export class PooledServer implements SharedServer {
     }
   }
 
-  async unsubscribe(link: SharedLink, uri: string, options: RequestOptions): Promise<void> {
+  async unsubscribe(lease: Lease, uri: string, options: RequestOptions): Promise<void> {
     this.#forgetOldSubscriptions();
     const known = this.#subscribed.get(uri);
-    if (!known?.links.delete(link) || known.links.size > 0) return;
+    if (!known?.leases.delete(lease) || known.leases.size > 0) return;
     this.#subscribed.delete(uri);
     if (this.connection.generation === undefined) return;
     await this.connection.request({ method: "resources/unsubscribe", params: { uri } }, options);
   }
 
   /** Sets the lowest level that any hub wants: one with a higher level gets more than it needs, never less. */
-  async sendLogLevel(link: SharedLink, level: string, options: RequestOptions): Promise<void> {
-    const lowest = this.links
-      .flatMap((other) => (other === link ? [] : (other.logLevel ?? [])))
+  async sendLogLevel(lease: Lease, level: string, options: RequestOptions): Promise<void> {
+    const lowest = this.leases
+      .flatMap((other) => (other === lease ? [] : (other.logLevel ?? [])))
       .reduce((low, other) => (isLogged(low, other) ? other : low), level);
-    await this.connection.request({ method: "logging/setLevel", params: { level: lowest } }, options, link.caller);
+    await this.connection.request({ method: "logging/setLevel", params: { level: lowest } }, options, lease.holder);
   }
 
   async halt(): Promise<void> {
-    for (const link of this.links) link.keepLists();
+    for (const lease of this.leases) lease.keepLists();
     await this.connection.halt();
   }
 
-  async rootsChanged(link: SharedLink): Promise<void> {
-    await this.#options.onRootsChanged(this, link);
+  async rootsChanged(lease: Lease): Promise<void> {
+    await this.#options.onRootsChanged(this, lease);
   }
 
   /** Hubs list at the same time. The first to finish makes the server connected, so none waits for another's files. */
   async #onConnected(signal: AbortSignal): Promise<void> {
-    const waiting = this.links.filter(({ isWanted }) => isWanted);
+    const waiting = this.leases.filter(({ isWanted }) => isWanted);
     if (waiting.length === 0) return;
     try {
-      await Promise.any(waiting.map((link) => link.list(signal)));
+      await Promise.any(waiting.map((lease) => lease.list(signal)));
     } catch (error) {
       throw error instanceof AggregateError ? error.errors[0] : error;
     }
@@ -272,32 +273,32 @@ export class PooledServer implements SharedServer {
 
   #onState(): void {
     const { state, isBusy } = this.connection;
-    for (const link of this.links) link.onConnectionState();
+    for (const lease of this.leases) lease.onConnectionState();
     if (state === "connected") {
       this.#usedAtMs = this.#options.clock.now();
       if (this.#isRetired) void this.connection.rest();
       else this.#arm();
-    } else if (this.#links.size === 0 && !this.isAlone && !this.#isRetired && !isBusy) {
+    } else if (this.#leases.size === 0 && !this.isAlone && !this.#isRetired && !isBusy) {
       this.#endUnused();
     }
   }
 
-  #onLinks(): void {
+  #onLeases(): void {
     this.wanted();
-    const limits = this.links.map(({ definition }) =>
+    const limits = this.leases.map(({ definition }) =>
       definition.idleStopMs === 0 ? Number.POSITIVE_INFINITY : (definition.idleStopMs ?? this.#options.idleStopMs),
     );
     // Without hubs, no entry asks for the server to be kept.
     if (limits.length > 0) this.#idleStopMs = Math.max(...limits);
     else if (!Number.isFinite(this.#idleStopMs)) this.#idleStopMs = this.#options.idleStopMs;
     if (this.connection.state === "connected" && !this.connection.isResting) this.#arm();
-    else if (this.#links.size === 0) this.#arm();
+    else if (this.#leases.size === 0) this.#arm();
   }
 
   /** Whether the server would stop if it were unused for long enough. */
   get #mayStop(): boolean {
     if (this.#isRetired || this.#options.isPerClient) return false;
-    return this.#links.size === 0 || !isRemote(this.connection.definition);
+    return this.#leases.size === 0 || !isRemote(this.connection.definition);
   }
 
   #arm(delayMs = this.#idleStopMs): void {
@@ -308,14 +309,14 @@ export class PooledServer implements SharedServer {
   }
 
   #onTime(): void {
-    const isUsed = this.connection.isBusy || this.links.some(({ hasSubscriptions }) => hasSubscriptions);
+    const isUsed = this.connection.isBusy || this.leases.some(({ hasSubscriptions }) => hasSubscriptions);
     const leftMs = this.#idleStopMs - (this.#options.clock.now() - this.#usedAtMs);
     if (!this.#mayStop) return;
     if (isUsed) this.#arm();
     else if (leftMs > 0) this.#arm(leftMs);
-    else if (this.#links.size === 0) this.#endUnused();
+    else if (this.#leases.size === 0) this.#endUnused();
     else {
-      for (const link of this.links) link.keepLists();
+      for (const lease of this.leases) lease.keepLists();
       void this.connection.rest();
     }
   }
@@ -333,11 +334,11 @@ export class PooledServer implements SharedServer {
     if (news.length === 0) return;
     for (const value of news) this.#secrets.add(value);
     this.#redactor.add(...news);
-    for (const link of this.#links) link.options.onSecrets(news);
+    for (const lease of this.#leases) lease.options.onSecrets(news);
   }
 
   #loggers(): readonly Logger[] {
-    return this.#links.size === 0 ? [this.#options.logger] : this.links.map(({ caller }) => caller.logger);
+    return this.#leases.size === 0 ? [this.#options.logger] : this.leases.map(({ holder }) => holder.logger);
   }
 
   /** A new generation starts without subscriptions. */
@@ -347,6 +348,11 @@ export class PooledServer implements SharedServer {
     this.#subscribedAt = generation;
     this.#subscribed = new Map();
   }
+}
+
+/** Whether an entry may be started, and can be. */
+export function canStart({ trusted, disabled, unusable }: ServerDefinition): boolean {
+  return trusted && !disabled && unusable === undefined;
 }
 
 /** Writes to the logs of all hubs that use a server. */

@@ -1,7 +1,7 @@
 // Messages of a shared server reach the hub they belong to, and no other.
 import { mkdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { callerOf } from "../../../../test/support/caller.js";
+import { leaseholder } from "../../../../test/support/leaseholder.js";
 import { withFileLock } from "../../src/auth/file-lock.js";
 import { Conversation } from "../../src/connection/server-conversation.js";
 import type { Channel, ServerLog } from "../../src/index.js";
@@ -34,17 +34,23 @@ describe("a log message", () => {
 describe("a log message after a call", () => {
   it("reaches none of several hubs: it may be about another one's call", async () => {
     const seen: string[] = [];
-    const callers = ["one", "two"].map((name) =>
-      callerOf({ channel: { log: ({ data }) => void seen.push(`${name}: ${data}`) } }),
+    const holders = ["one", "two"].map((name) =>
+      leaseholder({ channel: { log: ({ data }) => void seen.push(`${name}: ${data}`) } }),
     );
-    const { logger } = callerOf();
-    const conversation = new Conversation({ definition: legacy, policy: "serialize", logger, callers: () => callers });
+    const { logger } = leaseholder();
+    const conversation = new Conversation({
+      definition: legacy,
+      policy: "serialize",
+      logger,
+      holders: () => holders,
+      onRootsAsked: () => true,
+    });
     const say = () => conversation.notice("notifications/message", { level: "info", data: "late" }, undefined);
     expect(say()).toEqual([]);
     expect(seen).toEqual([]);
-    expect(conversation.notice("notifications/tools/list_changed", {}, undefined)).toEqual(callers);
-    callers.shift();
-    expect(say()).toEqual(callers);
+    expect(conversation.notice("notifications/tools/list_changed", {}, undefined)).toEqual(holders);
+    holders.shift();
+    expect(say()).toEqual(holders);
     expect(seen).toEqual(["two: late"]);
   });
 });
@@ -108,7 +114,7 @@ describe("a question", () => {
   it("outside any call is cancelled, unless exactly one hub is there to be asked", async () => {
     const asked: string[] = [];
     const nameless = (name: string) =>
-      callerOf({
+      leaseholder({
         channel: {
           abilities,
           ask: async () => {
@@ -117,9 +123,15 @@ describe("a question", () => {
           },
         },
       });
-    const callers = [nameless("one"), nameless("two")];
-    const { logger } = callerOf();
-    const conversation = new Conversation({ definition: legacy, policy: "serialize", logger, callers: () => callers });
+    const holders = [nameless("one"), nameless("two")];
+    const { logger } = leaseholder();
+    const conversation = new Conversation({
+      definition: legacy,
+      policy: "serialize",
+      logger,
+      holders: () => holders,
+      onRootsAsked: () => true,
+    });
     const question = {
       method: "elicitation/create",
       params: { message: "Who?", requestedSchema: { type: "object", properties: {} } },
@@ -127,7 +139,7 @@ describe("a question", () => {
     const ask = () => conversation.answer(question, { call: undefined, signal: new AbortController().signal });
     expect(await ask()).toEqual({ action: "cancel" });
     expect(asked).toEqual([]);
-    callers.shift();
+    holders.shift();
     expect(await ask()).toEqual({ action: "accept", content: {} });
     expect(asked).toEqual(["two"]);
   });

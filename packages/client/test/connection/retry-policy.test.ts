@@ -1,5 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Restarts } from "../../src/connection/restarts.js";
+import { RETRIES, Restarts, retrying } from "../../src/connection/retry-policy.js";
+
+describe("work that is tried again", () => {
+  const failing = (failures: number) => {
+    let runs = 0;
+    return async () => {
+      if (++runs <= failures) throw new Error(`failure ${runs}`);
+      return runs;
+    };
+  };
+
+  it("succeeds once the cause of its failure is removed", async () => {
+    expect(await retrying("stepUp", failing(RETRIES.stepUp), async () => true)).toBe(RETRIES.stepUp + 1);
+  });
+
+  it("fails with its own error if nothing helps, or not within the limit", async () => {
+    await expect(retrying("signIn", failing(1), async () => false)).rejects.toThrow("failure 1");
+    await expect(retrying("signIn", failing(9), async () => true)).rejects.toThrow(`failure ${RETRIES.signIn + 1}`);
+  });
+});
 
 describe("a server that crashes", () => {
   beforeEach(() => void vi.useFakeTimers());

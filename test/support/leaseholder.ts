@@ -1,8 +1,8 @@
 // A hub as a connection sees it, for tests of what is below the hub.
 import { silentLogger } from "@trunkline/core";
-import type { Caller } from "../../packages/client/src/channel/caller.js";
+import type { Leaseholder } from "../../packages/client/src/channel/leaseholder.js";
 
-export function callerOf(more: Partial<Caller> = {}): Caller {
+export function leaseholder(more: Partial<Leaseholder> = {}): Leaseholder {
   return {
     channel: undefined,
     noChannel: {},
