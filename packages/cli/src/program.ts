@@ -11,7 +11,7 @@ import {
   unknownOptionHint,
 } from "./commands/flags.js";
 import { formatHelp } from "./commands/help-screen.js";
-import { OUTLINE } from "./commands/outline.js";
+import { INSTEAD, OUTLINE } from "./commands/outline.js";
 import { spelledForShell } from "./commands/shell-spelling.js";
 import { type CommandContext, createContext } from "./terminal/context.js";
 import type { OutputStream, ProgramIo } from "./terminal/program-io.js";
@@ -229,8 +229,15 @@ function report(error: unknown, context: CommandContext, { command, words }: Use
     if (error.exitCode === 0) return EXIT.success;
     // A command group without a subcommand: its help has been shown.
     if (error.code === "commander.help") return EXIT.usage;
-    noteError(context, error.message.replace(/^error: /, ""));
-    const hint = error.code === "commander.unknownOption" ? unknownOptionHint(command) : undefined;
+    const instead = insteadOf(error, command);
+    noteError(
+      context,
+      error.message
+        .replace(/^error: /, "")
+        .split("\n", instead === undefined ? undefined : 1)
+        .join("\n"),
+    );
+    const hint = error.code === "commander.unknownOption" ? unknownOptionHint(command) : instead;
     context.note(`  ${hint ?? `See \`${words} --help\`.`}`);
     return EXIT.usage;
   }
@@ -241,6 +248,13 @@ function report(error: unknown, context: CommandContext, { command, words }: Use
   if (!isTrunklineError(error))
     context.logger.debug("unexpected error", { stack: error instanceof Error ? error.stack : String(error) });
   return exitCodeOf(known.code);
+}
+
+/** What a word that is no command is meant for. */
+function insteadOf({ code, message }: CommanderError, command: Command): string | undefined {
+  if (code !== "commander.unknownCommand" || command.parent !== null) return undefined;
+  const [, word = ""] = /unknown command '([^']*)'/.exec(message) ?? [];
+  return Object.hasOwn(INSTEAD, word) ? `Use \`${INSTEAD[word]}\`.` : undefined;
 }
 
 function noteError({ note }: CommandContext, message: string): void {

@@ -36,6 +36,24 @@ export const OUTLINE: Readonly<Record<string, string>> = {
   completion: "print a shell completion script, or how to install it",
 };
 
+/** What to use for words that people try first. */
+export const INSTEAD: Readonly<Record<string, string>> = {
+  search: "trunkline store search",
+  grep: "trunkline store grep",
+  get: "trunkline store get",
+  status: "trunkline` for an overview, or `trunkline doctor",
+  login: "trunkline auth login",
+  logout: "trunkline auth logout",
+  add: "trunkline servers add` for a server, or `trunkline store add",
+  remove: "trunkline servers remove",
+  list: "trunkline servers` for the servers, or `trunkline tools",
+  config: "trunkline servers` for the servers, or `trunkline doctor",
+  version: "trunkline --version",
+  start: "trunkline setup",
+  stop: "trunkline broker stop",
+  logs: "trunkline log",
+};
+
 interface HelpRow {
   readonly commands: readonly string[];
   readonly about: string;
