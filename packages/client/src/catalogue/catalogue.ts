@@ -1,7 +1,7 @@
 // What the servers of a hub offer, and what it is called: the tools of connected servers, those that the others listed
 // last, and those that are held. Everything that lists, names or finds tools asks here.
 import { bareName, dottedName, mayBelongTo, type ToolKey, toolNamePrefix } from "@trunkline/config";
-import { isGlob, isTrunklineError, type Logger, type SourcedTool, TrunklineError } from "@trunkline/core";
+import { isGlob, isTrunklineError, type Logger, nearestNames, type SourcedTool, TrunklineError } from "@trunkline/core";
 import { authenticateTool, SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
 import { isConnectable, type ListKind } from "../connection/connection-options.js";
 import type { KnownTool } from "../pins/neighbours.js";
@@ -9,7 +9,7 @@ import { heldError } from "../pins/server-pins.js";
 import type { Lease } from "../pool/lease.js";
 import type { KnownServer, ServerStatus } from "./known-server.js";
 import type { MemberLists } from "./member-lists.js";
-import { ToolNames } from "./names-table.js";
+import { quoted, ToolNames } from "./names-table.js";
 import { type MeasureTools, RememberedTools } from "./remembered-tools.js";
 
 /** A server of the hub. */
@@ -34,6 +34,9 @@ interface RememberOptions {
   /** Measures the tools of a server when they change. */
   readonly measure?: MeasureTools | undefined;
 }
+
+/** An error names at most this many servers. */
+const MOST_NAMED = 10;
 
 /** Equal for equal lists. */
 export type CatalogueFingerprints = Readonly<Record<ListKind, string>>;
@@ -158,9 +161,29 @@ export class Catalogue<Member extends CatalogueMember = CatalogueMember> {
         await owner.connection.connect(signal);
       }
     }
-    // Connect the rest only to suggest the nearest name: nothing is called that was not requested.
-    await Promise.all(this.#waiting().map((member) => this.#options.connect(member, signal)));
+    // Connect others only to suggest the nearest name: nothing is called that was not requested.
+    await Promise.all(this.#suggesting(name).map((member) => this.#options.connect(member, signal)));
     return await this.resolve(name);
+  }
+
+  /**
+   * The servers to connect for suggestions: all of them for a name without a server, those of similar names for one with
+   * a server that does not exist. Throws if there are none.
+   */
+  #suggesting(name: string): Member[] {
+    const [head = "", ...tool] = name.split(".");
+    const servers = this.#options.servers().map((member) => member.name);
+    if (tool.length === 0 || servers.some((server) => mayBelongTo(name, server))) return this.#waiting();
+    const near = nearestNames(head, servers);
+    if (near.length > 0) return this.#waiting().filter((member) => near.includes(member.name));
+    throw new TrunklineError(
+      "TOOL_NOT_FOUND",
+      `No tool is named ${quoted(name)}: there is no server ${quoted(head)}.`,
+      {
+        hint: `The servers are ${servers.slice(0, MOST_NAMED).join(", ")}${servers.length > MOST_NAMED ? " …" : ""}.`,
+        data: { near: [] },
+      },
+    );
   }
 
   /**

@@ -346,7 +346,7 @@ function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
 }
 
 /** Quotes a name, truncated if it would fill the screen. */
-function quoted(name: string): string {
+export function quoted(name: string): string {
   const characters = [...name.slice(0, 400)];
   return `"${characters.length > 100 ? `${characters.slice(0, 100).join("")}…` : name}"`;
 }

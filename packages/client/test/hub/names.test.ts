@@ -28,3 +28,19 @@ it.each([[undefined], [null], [7], [{}], [{ server: "hello" }]])("rejects %j as 
     message: expect.stringContaining("{ server, tool }"),
   });
 });
+
+it("refuses the tool of a server that does not exist without connecting any", async () => {
+  await using hub = await openHub(configOf(stdio("hello"), stdio("slow")), { lazy: true });
+  await expect(hub.findTool("nope.foo")).rejects.toMatchObject({
+    code: "TOOL_NOT_FOUND",
+    message: 'No tool is named "nope.foo": there is no server "nope".',
+    hint: "The servers are hello, slow.",
+  });
+  expect(hub.status().map(({ state }) => state)).toEqual(["pending", "pending"]);
+});
+
+it("connects only the servers that may be meant for the tool of a misspelt one", async () => {
+  await using hub = await openHub(configOf(stdio("hello"), stdio("slow")), { lazy: true });
+  await expect(hub.findTool("helo.hello")).rejects.toMatchObject({ data: { near: ["hello.hello"] } });
+  expect(hub.status().map(({ state }) => state)).toEqual(["connected", "pending"]);
+});
