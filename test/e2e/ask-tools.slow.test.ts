@@ -49,6 +49,14 @@ describe("tools", () => {
     expect(recorded("named.jsonl", "tool").map(({ tool }) => tool.title)).toEqual(["everything.get-sum"]);
   });
 
+  it("have their calls in the log", async () => {
+    using other = placeWithServers({ slow: testServer("slow") });
+    other.write("wait.jsonl", script({ tool: "slow.wait", args: { ms: 1 } }, { text: "Done." }));
+    await other.run(["ask", ...echo, "--script", "wait.jsonl", "--tool", "slow.wait", "--yes", "x"]);
+    const { stdout } = await other.run(["log", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ operation: "slow.wait", outcome: "ok" });
+  });
+
   it.each(["everything.*", "mcp://everything/*"])("include all of a server's tools with %s", async (glob) => {
     expect(await ask("--tool", glob)).toEqual(SUM);
   });

@@ -36,6 +36,25 @@ describe("the hub of a script", () => {
     }
   });
 
+  it("names the tools, and has its calls in the log", async () => {
+    using place = new Place({
+      "mcp.json": { servers: { hello } },
+      "script.ts": `import { hub } from "trunkline";
+console.log((await hub.toolNames()).join());
+await hub.call("mcp__hello__hello", { name: "Ada" });
+await hub.callTool("hello", "repeat", { text: 3 });
+await hub.call("hello.nothing").catch(({ code }) => console.log(code));`,
+    });
+    const { stdout } = await place.runProcess(["run", "--mcp", "mcp.json", "script.ts"]);
+    expect(stdout).toBe("mcp__hello__hello,mcp__hello__repeat\nTOOL_NOT_FOUND\n");
+    const lines = (await place.run(["log", "--json"])).stdout.trimEnd().split("\n");
+    const log = lines.map((line) => JSON.parse(line) as { operation: string; outcome: string });
+    expect(log.map(({ operation, outcome }) => `${operation} ${outcome}`).sort()).toEqual([
+      "hello.hello ok",
+      "hello.repeat error",
+    ]);
+  });
+
   it("stays open for a script whose calls are not awaited", async () => {
     using place = new Place({
       "mcp.json": { servers: { hello } },

@@ -3,7 +3,14 @@
 import { type Tool, toolsFrom } from "@trunkline/agent";
 import { type AgentTool, type Hub, type RenderedResult, renderBlocks } from "@trunkline/client";
 import { dottedName, type LoadedConfig, mayBelongTo, type PolicyRules, verdictOn, wireName } from "@trunkline/config";
-import { isGlob, isTrunklineError, printable, type SourcedTool, TrunklineError } from "@trunkline/core";
+import {
+  isGlob,
+  isTrunklineError,
+  printable,
+  type SourcedTool,
+  type ToolCallResult,
+  TrunklineError,
+} from "@trunkline/core";
 import { whileConnecting } from "../app/while-connecting.js";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import { isResourceTool, ResourceAccess } from "./resource-access.js";
@@ -42,9 +49,13 @@ function ruled(tools: readonly Tool[], config: LoadedConfig): RuledTools {
   };
 }
 
+/** Runs the call of an operation and writes its line in the journal. */
+export type JournalCall = (operation: string, run: () => Promise<ToolCallResult>) => Promise<ToolCallResult>;
+
 interface SelectionOptions {
   readonly patterns: readonly string[];
   readonly config: LoadedConfig;
+  readonly journal: JournalCall;
 }
 
 export class ToolSelection {
@@ -114,10 +125,11 @@ export class ToolSelection {
 
   /** Tools that were found before stay the same objects: what they promised then still holds. */
   async #select(): Promise<void> {
-    const { patterns, config } = this.#options;
+    const { patterns, config, journal } = this.#options;
     const unmet = new Set<string>();
     const found = await selectTools(this.#context, this.#hub, patterns, {
       policies: policiesOf(config),
+      journal,
       otherwise: (pattern) => {
         const servers = this.#signIns.serversFor(pattern);
         for (const server of servers) unmet.add(server);
@@ -169,6 +181,8 @@ interface FindOptions {
   readonly policies?: readonly PolicyRules[];
   /** Called with a pattern that matches no tool. Returns whether it is usable all the same. */
   readonly otherwise?: (pattern: string) => boolean;
+  /** Default: calls are not journalled. */
+  readonly journal?: JournalCall;
 }
 
 /**
@@ -179,7 +193,7 @@ export async function selectTools(
   context: CommandContext,
   hub: Hub,
   patterns: readonly string[],
-  { policies = [], otherwise = () => false }: FindOptions = {},
+  { policies = [], otherwise = () => false, journal = async (_, run) => await run() }: FindOptions = {},
 ): Promise<Tool[]> {
   const { signal } = context;
   const chosen = new Map<string, SourcedTool>();
@@ -207,7 +221,7 @@ export async function selectTools(
         const name = dottedName({ server, tool });
         const now = hub.names().get({ server, tool });
         if (reading.has(name) && now !== undefined && now.annotations?.readOnlyHint !== true) throw noLongerReads(name);
-        return await hub.callTool(server, tool, args, options);
+        return await journal(name, () => hub.callTool(server, tool, args, options));
       },
     },
     {

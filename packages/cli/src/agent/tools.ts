@@ -12,7 +12,7 @@ import { createAgentChannel } from "./agent-channel.js";
 import type { AgentOptions } from "./agent-options.js";
 import { createApprover } from "./approval-prompt.js";
 import { isSignIn } from "./sign-in-tools.js";
-import { mayMatch, namesOf, selectTools, ToolSelection, toOutput } from "./tool-selection.js";
+import { type JournalCall, mayMatch, namesOf, selectTools, ToolSelection, toOutput } from "./tool-selection.js";
 
 export { selectTools };
 
@@ -60,7 +60,12 @@ export async function openAgentTools(context: CommandContext, options: AgentTool
     const hub = isComposite ? undefined : await app.hub();
     // Read after the user was asked to approve the project's files.
     const config = await app.config();
-    const selection = hub === undefined ? undefined : await ToolSelection.open(context, hub, { patterns, config });
+    const journal: JournalCall = async (operation, run) => {
+      const { journalled } = await import("../app/journalled-call.js");
+      return await journalled(app, operation, run);
+    };
+    const selection =
+      hub === undefined ? undefined : await ToolSelection.open(context, hub, { patterns, config, journal });
     const approve = createApprover(context, {
       yes,
       allow: [...allow, ...(config.settings?.agentAllow ?? [])],

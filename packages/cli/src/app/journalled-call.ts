@@ -1,12 +1,16 @@
-// Journals a call that a person makes at a terminal, so that `trunkline log` and the console show it like any other.
-import type { CallResult } from "@trunkline/client";
-import { LOCAL_PRINCIPAL } from "@trunkline/core";
+// Journals calls that do not pass the gateway: of `call`, a model or a script. `trunkline log` and the console show them
+// like any other.
+import { LOCAL_PRINCIPAL, type ToolCallResult } from "@trunkline/core";
 import { CallLog, FileJournal, journalFolder } from "@trunkline/gateway/journal";
 import type { App } from "./app.js";
 import { workspaceKeyOf } from "./workspace-key.js";
 
 /** Runs a call and writes its line. A journal that cannot be written changes nothing about the call. */
-export async function journalled(app: App, operation: string, run: () => Promise<CallResult>): Promise<CallResult> {
+export async function journalled<Result extends ToolCallResult>(
+  app: App,
+  operation: string,
+  run: () => Promise<Result>,
+): Promise<Result> {
   const folder = journalFolder(app.context.home, app.storeFolder);
   await using journal = new FileJournal({ folder, workspace: workspaceKeyOf(app.context) });
   const end = new CallLog({ journal, clock: app.context.clock }).begin(operation, {

@@ -125,7 +125,10 @@ async function toolsOf(wanted: readonly (string | Tool)[]): Promise<Rules & { to
   ]);
   const hub = await world().hub();
   const config = await world().config();
-  const selection = await ToolSelection.open(world().context, hub, { patterns, config });
+  const selection = await ToolSelection.open(world().context, hub, {
+    ...{ patterns, config },
+    journal: (operation, run) => world().journalled(operation, run),
+  });
   return {
     tools: () => [...selection.tools(), ...own],
     allow: config.settings?.agentAllow ?? [],

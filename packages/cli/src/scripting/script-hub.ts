@@ -1,5 +1,5 @@
 // `hub` of the module `trunkline`.
-import type { Hub, ServerStatus } from "@trunkline/client";
+import type { Hub, ServerStatus, ToolKey } from "@trunkline/client";
 import { isGlob, type SourcedTool, TrunklineError } from "@trunkline/core";
 import { atCallSite } from "./call-site.js";
 import { holding } from "./lifeline.js";
@@ -7,8 +7,6 @@ import { world } from "./world.js";
 
 /** Methods of `Hub` that are forwarded to a hub opened on first use. */
 const METHODS = [
-  "call",
-  "callTool",
   "findTool",
   "resources",
   "resourceTemplates",
@@ -25,24 +23,44 @@ const METHODS = [
 ] as const satisfies readonly (keyof Hub)[];
 
 /** All configured servers. They connect on demand and are closed when the script ends. */
-export interface ScriptHub extends Pick<Hub, (typeof METHODS)[number]> {
+export interface ScriptHub extends Pick<Hub, "call" | "callTool" | (typeof METHODS)[number]> {
   /**
    * Lists the tools of all servers, or those that match a name or glob: `docs.*`. A failed server has no tools, and
    * `status` says why; if the pattern names a failed server, this rejects with its error.
    */
   tools(pattern?: string): Promise<readonly SourcedTool[]>;
+  /** Lists the prefixed names of the tools of all servers, sorted: `mcp__docs__lookup`. */
+  toolNames(): Promise<readonly string[]>;
   /** Lists every server and its state, sorted by name, without connecting. */
   status(): Promise<readonly ServerStatus[]>;
   /** Opens the hub itself, for everything else. It is closed for you. */
   open(): Promise<Hub>;
 }
 
-export const hub: ScriptHub = Object.freeze({
+export const hub: ScriptHub = Object.freeze<ScriptHub>({
   ...forwarded(),
+  call: (name, args, options) =>
+    onHub(hub.call, async (opened) => {
+      const tool = typeof name === "string" ? await opened.findTool(name, options?.signal) : name;
+      return await world().journalled(nameOf(tool), () => opened.call(tool, args, options));
+    }),
+  callTool: (server, tool, args, options) =>
+    onHub(hub.callTool, async (opened) =>
+      world().journalled(nameOf({ server, tool }), () => opened.callTool(server, tool, args, options)),
+    ),
+  toolNames: () =>
+    onHub(hub.toolNames, async (opened) => {
+      await opened.connect(undefined, world().context.signal);
+      return opened.toolNames();
+    }),
   tools: (pattern?: string) => onHub(hub.tools, async (opened) => await connectedTools(opened, pattern)),
   status: () => onHub(hub.status, async (opened) => opened.status()),
   open: () => onHub(hub.open, async (opened) => opened),
 });
+
+function nameOf({ server, tool }: ToolKey): string {
+  return `${server}.${tool}`;
+}
 
 /** Connects the servers a pattern can match, and returns the matching tools. */
 async function connectedTools(opened: Hub, pattern: string | undefined): Promise<readonly SourcedTool[]> {

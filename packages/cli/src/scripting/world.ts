@@ -2,7 +2,7 @@
 // configures it; in your own program it uses the default locations. It watches the process, because a script ends like
 // any Node program.
 import type { Hub, LoadedConfig } from "@trunkline/client";
-import { messageOf, TrunklineError } from "@trunkline/core";
+import { messageOf, type ToolCallResult, TrunklineError } from "@trunkline/core";
 import type { AnyStore } from "@trunkline/store";
 import { type App, openApp } from "../app/app.js";
 import { EXIT } from "../app/exit-codes.js";
@@ -45,6 +45,12 @@ export class World {
     if (this.#app !== app) return held(hub);
     this.#hub ??= held(hub);
     return this.#hub;
+  }
+
+  /** Runs a call and writes its line in the journal. */
+  async journalled<Result extends ToolCallResult>(operation: string, run: () => Promise<Result>): Promise<Result> {
+    const { journalled } = await import("../app/journalled-call.js");
+    return await journalled(this.#opened(), operation, run);
   }
 
   async store(): Promise<AnyStore> {
