@@ -192,6 +192,15 @@ describe("trunkline doctor", () => {
     expect(JSON.parse(stdout).safety.trust).toBe("you approved 1 server of this project");
   });
 
+  it("says which file to fix if it cannot be read, and nothing that would refuse to write into it", async () => {
+    using place = new Place();
+    place.write("../home/.trunkline/settings.json", "{ broken");
+    const { code, stderr } = await place.run(["tools"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/cannot be used[\s\S]*Fix .*settings\.json first\./);
+    expect(stderr).not.toContain("servers add");
+  });
+
   it("says how to add a server if there is none", async () => {
     using place = new Place();
     const { code, stdout } = await place.run(["doctor"]);

@@ -133,6 +133,7 @@ describe.concurrent("adding and finding", () => {
       const refused = await store(place, ["download", url]);
       expect(refused).toMatchObject({ code: 2, stdout: "" });
       expect(refused.stderr).toContain("not a public address");
+      expect(refused.stderr).toContain('"download": {"allowPrivate": true}');
       const wrong = await store(place, ["download", url, "--allow-private", "--checksum", `sha256:${"0".repeat(64)}`]);
       expect(wrong).toMatchObject({ code: 1, stdout: "" });
       expect(wrong.stderr).toContain("Nothing was stored");

@@ -50,7 +50,7 @@ export { type ContentType, decodeText, type IndexText, lazyIndexText, splitIdent
 export { compileGlob, isGlob } from "./engine/files/glob.js";
 export type { GuardedPaths } from "./engine/files/guard.js";
 export { hasIndexedText, type IndexEntry } from "./engine/indexing/indexer.js";
-export { baseNameOf, type FileFacts } from "./engine/sqlite/documents.js";
+export { baseNameOf, type FileFacts, noDocument } from "./engine/sqlite/documents.js";
 export {
   isResultsCollection,
   sessionPrefix,

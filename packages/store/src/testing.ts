@@ -294,6 +294,17 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: "says that a hash is too short if a name looks like one",
+    async run({ open }) {
+      await using store = await open();
+      const { hash } = (await store.run("add", { content: "1", name: "a.md" })) as { hash: string };
+      await assert.rejects(
+        store.run("get", { path: hash.slice(0, 5) }),
+        (error) => isTrunklineError(error, "NOT_FOUND") && error.hint?.includes("at least 8") === true,
+      );
+    },
+  },
+  {
     name: "stops within 100 ms of an abort and stays usable",
     async run({ open }) {
       await using store = await open();

@@ -1,6 +1,6 @@
 // What the configuration's diagnostics say to the user of a command: only about servers that the command uses.
 import type { Hub, LoadedConfig } from "@trunkline/client";
-import { TrunklineError } from "@trunkline/core";
+import { printable, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { meaningOf } from "../terminal/palette.js";
 
@@ -33,11 +33,18 @@ export function reportProblems(
 ): void {
   for (const { text, severity } of configProblems(config, isUsed)) context.note(text, meaningOf(severity));
   if (config.servers.length > 0) return;
+  const broken = config.diagnostics.find(
+    ({ severity, server, field }) => severity !== "note" && server === undefined && field === undefined,
+  );
   throw new TrunklineError(
     "CONFIG_INVALID",
     config.exists ? `${config.path} has no usable server.` : "No MCP server is configured.",
     {
-      hint: "Add one: trunkline servers add <name> -- <command…>, or import from other programs: trunkline import",
+      // Commands that add servers refuse to write into a file that they cannot read.
+      hint:
+        broken === undefined
+          ? "Add one: trunkline servers add <name> -- <command…>, or import from other programs: trunkline import"
+          : `Fix ${printable(broken.file)} first.`,
     },
   );
 }

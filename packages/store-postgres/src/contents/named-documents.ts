@@ -1,6 +1,6 @@
 // Finds documents by name: the full path, the end of a path, or the base name. A glob can match several.
 import { TrunklineError } from "@trunkline/core";
-import { baseNameOf, compileGlob, isGlob } from "@trunkline/store/parts";
+import { baseNameOf, compileGlob, isGlob, noDocument } from "@trunkline/store/parts";
 import type { Sql } from "../database/sql.js";
 import { requireCollection } from "./pg-filters.js";
 
@@ -49,11 +49,7 @@ export async function documentsMatching(sql: Sql, pattern: string, options: Find
 export async function oneDocument(sql: Sql, name: string, options: FindOptions = {}): Promise<DocumentRow> {
   const found = await documentsNamed(sql, name, options);
   const [first, ...others] = found;
-  if (first === undefined) {
-    throw new TrunklineError("NOT_FOUND", `The store has no document "${name}".`, {
-      hint: "`list` lists all documents, `add` adds a file.",
-    });
-  }
+  if (first === undefined) throw noDocument(name);
   if (others.length > 0) throw await severalDocuments(sql, name, found);
   return first;
 }

@@ -78,7 +78,7 @@ async function checkedAddress(
       "INVALID_ARGUMENT",
       `${url.href} resolves to ${forbidden}, which is not a public address.`,
       {
-        hint: "Allow downloads from private addresses in the configuration.",
+        hint: 'If you trust it, use `--allow-private` at the terminal, or "download": {"allowPrivate": true} in your own settings.',
         data: { address: forbidden },
       },
     );

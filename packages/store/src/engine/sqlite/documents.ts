@@ -62,6 +62,15 @@ export function baseNameOf(path: string): string {
   return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 }
 
+/** Builds the error for a name that no document has. */
+export function noDocument(name: string): TrunklineError {
+  return new TrunklineError("NOT_FOUND", `The store has no document "${name}".`, {
+    hint: /^[0-9a-f]{4,7}$/.test(name)
+      ? "If it is a hash, give at least 8 of its digits."
+      : "`list` lists all documents, `add` adds a file.",
+  });
+}
+
 function nextSeq(db: Db): number {
   return db.one<{ value: number }>("UPDATE facts SET value = value + 1 WHERE key = 'seq' RETURNING value").value;
 }

@@ -2,7 +2,7 @@
 import { TrunklineError } from "@trunkline/core";
 import { compileGlob, isGlob } from "../files/glob.js";
 import type { Db } from "./database.js";
-import { baseNameOf, type DocumentRow, type DocumentState } from "./documents.js";
+import { baseNameOf, type DocumentRow, type DocumentState, noDocument } from "./documents.js";
 import { requireCollection } from "./filters.js";
 import { hiddenCollections, type Viewer } from "./visibility.js";
 
@@ -42,11 +42,7 @@ export function documentsMatching(db: Db, pattern: string, options: FindOptions 
 export function oneDocument(db: Db, name: string, options: FindOptions = {}): DocumentRow {
   const found = documentsNamed(db, name, options);
   const [first, ...others] = found;
-  if (first === undefined) {
-    throw new TrunklineError("NOT_FOUND", `The store has no document "${name}".`, {
-      hint: "`list` lists all documents, `add` adds a file.",
-    });
-  }
+  if (first === undefined) throw noDocument(name);
   if (others.length > 0) throw severalDocuments(db, name, found);
   return first;
 }
