@@ -119,6 +119,20 @@ describe("a name with other separators", () => {
     await expect(hub.resolveTool("a-b_pay")).rejects.toEqual(AMBIGUOUS);
   });
 
+  it.each([
+    ["excludes it", { tools: { deny: ["delete"] } }, "TOOL_NOT_FOUND"],
+    ["is disabled", { disabled: true }, "SERVER_UNAVAILABLE"],
+  ])("is not another server's tool if the server that it names %s", async (_, more, code) => {
+    using servers = new ChangingServers();
+    servers.define("aws", { tools: [tool("s3_delete")] });
+    servers.define("aws-s3", { tools: [tool("delete"), tool("list")] }, more as object);
+    await using hub = await servers.open();
+    await expect(hub.call("aws-s3.delete")).rejects.toMatchObject({ code });
+    await expect(hub.call("aws/s3.delete")).rejects.toEqual(AMBIGUOUS);
+    expect(servers.calls("aws")).toEqual([]);
+    expect((await hub.call("aws.s3_delete")).server).toBe("aws");
+  });
+
   it("is denied like the tool itself", async () => {
     using servers = new ChangingServers();
     servers.define("bank", { tools: [tool("pay_now")] });

@@ -105,8 +105,8 @@ export interface InProcessClient {
 
 /** A server in this process. */
 export interface InProcessPeer {
-  /** Takes a message from the client. */
-  receive(message: InProcessMessage): void;
+  /** Takes a message from the client. If it fails, so does the request. */
+  receive(message: InProcessMessage): void | Promise<void>;
   /** Ends the server. */
   close?(): void | Promise<void>;
 }

@@ -42,6 +42,8 @@ export const hub: ScriptHub = Object.freeze<ScriptHub>({
   call: (name, args, options) =>
     onHub(hub.call, async (opened) => {
       const tool = typeof name === "string" ? await opened.findTool(name, options?.signal) : name;
+      // A program without types can pass anything: the hub says what is wrong.
+      if (typeof tool?.server !== "string") return await opened.call(tool, args, options);
       return await world().journalled(nameOf(tool), () => opened.call(tool, args, options));
     }),
   callTool: (server, tool, args, options) =>

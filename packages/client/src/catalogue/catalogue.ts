@@ -9,7 +9,7 @@ import { heldError } from "../pins/server-pins.js";
 import type { Lease } from "../pool/lease.js";
 import type { KnownServer, ServerStatus } from "./known-server.js";
 import type { MemberLists } from "./member-lists.js";
-import { quoted, ToolNames } from "./names-table.js";
+import { quoted, ToolNames, underscoredWords } from "./names-table.js";
 import { type MeasureTools, RememberedTools } from "./remembered-tools.js";
 
 /** A server of the hub. */
@@ -148,10 +148,12 @@ export class Catalogue<Member extends CatalogueMember = CatalogueMember> {
     if (asked !== undefined) return asked;
     const candidates = this.#waiting().filter((member) => mayBelongTo(name, member.name));
     await Promise.all(candidates.map((member) => this.#options.connect(member, signal)));
+    let near: unknown;
     try {
       return await this.resolve(name);
     } catch (error) {
       if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
+      near = error.data?.near;
       const signIn = this.#signInTool(name);
       if (signIn !== undefined) return signIn;
       const owner = this.#options.servers().find((member) => name.startsWith(`${member.name}.`));
@@ -162,7 +164,9 @@ export class Catalogue<Member extends CatalogueMember = CatalogueMember> {
       }
     }
     // Connect others only to suggest the nearest name: nothing is called that was not requested.
-    await Promise.all(this.#suggesting(name).map((member) => this.#options.connect(member, signal)));
+    const hasSuggestions = Array.isArray(near) && near.length > 0;
+    const others = hasSuggestions && !isGlob(name) ? [] : this.#suggesting(name);
+    await Promise.all(others.map((member) => this.#options.connect(member, signal)));
     return await this.resolve(name);
   }
 
@@ -173,7 +177,8 @@ export class Catalogue<Member extends CatalogueMember = CatalogueMember> {
   #suggesting(name: string): Member[] {
     const [head = "", ...tool] = name.split(".");
     const servers = this.#options.servers().map((member) => member.name);
-    if (tool.length === 0 || servers.some((server) => mayBelongTo(name, server))) return this.#waiting();
+    const mayBeAny = tool.length === 0 || isGlob(name);
+    if (mayBeAny || servers.some((server) => mayBelongTo(name, server))) return this.#waiting();
     const near = nearestNames(head, servers);
     if (near.length > 0) return this.#waiting().filter((member) => near.includes(member.name));
     throw new TrunklineError(
@@ -207,33 +212,48 @@ export class Catalogue<Member extends CatalogueMember = CatalogueMember> {
       this.#throwIfHeld(name, holding);
     }
     const tool = this.names().resolve(name);
+    if (name !== dottedName(tool) && !isGlob(name) && this.names().named(name).length === 0) {
+      this.#requireOwner(name, tool);
+    }
     const other = this.#unknownOwner(name, tool);
     if (other === undefined) return tool;
-    const sure = this.names().name(tool, "prefixed");
-    throw new TrunklineError(
-      "AMBIGUOUS",
-      `"${name}" can be a tool of "${tool.server}" or of "${other}", whose tools are unknown because it is not connected.`,
-      { hint: `For the tool of "${tool.server}", use ${sure}.`, data: { candidates: [sure] } },
-    );
+    throw this.#ambiguous(name, tool, `"${other}", whose tools are unknown because it is not connected`);
   }
 
-  /** The server that a name may belong to as well, if its tools are not known. */
+  /**
+   * A name that only resembles that of a tool must not be the name of another server's tool, even if that server is
+   * disabled, excludes the tool or has none of that name now.
+   */
+  #requireOwner(name: string, tool: ToolKey): void {
+    const words = underscoredWords(name).replace(/^mcp_/, "");
+    const others = this.#options.servers().map((member) => member.name);
+    const other = others.find(
+      (server) => server !== tool.server && `${words}_`.startsWith(`${underscoredWords(server)}_`),
+    );
+    if (other === undefined) return;
+    // With a dot, the name says whose tool it is: nobody's.
+    if (name.startsWith(`${other}.`)) this.names().resolve(name, { style: "dotted" });
+    throw this.#ambiguous(name, tool, `"${other}"`);
+  }
+
+  #ambiguous(name: string, tool: ToolKey, other: string): TrunklineError {
+    const sure = this.names().name(tool, "prefixed");
+    return new TrunklineError("AMBIGUOUS", `"${name}" can be a tool of "${tool.server}" or of ${other}.`, {
+      hint: `For the tool of "${tool.server}", use ${sure}.`,
+      data: { candidates: [sure] },
+    });
+  }
+
+  /** The server that a dotted name may belong to as well, if its tools are not known. */
   #unknownOwner(name: string, tool: ToolKey): string | undefined {
-    const mayBe = this.#mayOwn(name, tool);
-    if (mayBe === undefined) return undefined;
+    if (name !== dottedName(tool)) return undefined;
     return this.#candidates().find(
       (member) =>
         member.name !== tool.server &&
-        mayBe(member.name) &&
+        name.startsWith(`${member.name}.`) &&
         member.connection.state !== "connected" &&
         this.#knownOf(member).length === 0,
     )?.name;
-  }
-
-  /** Which other servers can have a tool with this name. Names other than dotted ones are unique in their style. */
-  #mayOwn(name: string, tool: ToolKey): ((server: string) => boolean) | undefined {
-    if (name === dottedName(tool)) return (server) => name.startsWith(`${server}.`);
-    return this.names().named(name).length > 0 ? undefined : (server) => mayBelongTo(name, server);
   }
 
   /** The tools of a server that is not connected, as it listed them last. */

@@ -51,8 +51,8 @@ export class ToolNames<T extends ToolKey = ToolKey> {
   readonly #away: ReadonlyMap<string, readonly ToolKey[]>;
   readonly #styles: ReadonlyMap<NameStyle, StyleTable<T>>;
   readonly #renamed: readonly RenamedTool[];
-  /** All tools by their letters and digits, also those of servers that are not connected. Built on first use. */
-  #bare: ReadonlyMap<string, readonly ToolKey[]> | undefined;
+  /** All tools by their words, also those of servers that are not connected. Built on first use. */
+  #spellings: ReadonlyMap<string, readonly ToolKey[]> | undefined;
   readonly #all: ReadonlyMap<string, ToolKey>;
 
   /** `away` are the tools of servers that are not connected: a name they share with another tool is as ambiguous. */
@@ -197,15 +197,19 @@ export class ToolNames<T extends ToolKey = ToolKey> {
     return [];
   }
 
-  /** Finds the tools with these letters and digits in their names, whatever is between them. */
+  /** Finds the tools whose server and tool are spelled like this, whatever separates their words. */
   spelled(name: string): readonly ToolKey[] {
-    if (this.#bare === undefined) {
-      const bare = new Map<string, ToolKey[]>();
-      for (const key of this.#all.values()) push(bare, withoutSeparators(dottedName(key)), key);
-      this.#bare = bare;
+    if (this.#spellings === undefined) {
+      const spellings = new Map<string, ToolKey[]>();
+      for (const key of this.#all.values()) {
+        const [server, tool] = [underscoredWords(key.server), underscoredWords(key.tool)];
+        // Symbols alone are no spelling: `+` is not `-`.
+        if (server !== "" && tool !== "") push(spellings, `${server}_${tool}`, key);
+      }
+      this.#spellings = spellings;
     }
-    const wanted = withoutSeparators(name);
-    return (wanted === "" ? undefined : (this.#bare.get(wanted) ?? this.#bare.get(wanted.replace(/^mcp/, "")))) ?? [];
+    const wanted = underscoredWords(name);
+    return this.#spellings.get(wanted) ?? this.#spellings.get(wanted.replace(/^mcp_/, "")) ?? [];
   }
 
   #globbed(pattern: string): readonly T[] {
@@ -330,8 +334,9 @@ function distinctNames(style: NameStyle, tools: ReadonlyMap<string, ToolKey>): M
   return entries;
 }
 
-function withoutSeparators(name: string): string {
-  return name.replace(/[^A-Za-z0-9]/g, "");
+/** The words of a name: its letters and digits, in any script, with one underscore for what separates them. */
+export function underscoredWords(name: string): string {
+  return name.replace(/[^\p{L}\p{M}\p{N}]+/gu, "_").replace(/^_|_$/g, "");
 }
 
 /** Strips the prefix that all names of a style share, because it would make them all look similar. */

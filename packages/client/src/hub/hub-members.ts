@@ -50,7 +50,7 @@ export class HubMembers implements Iterable<HubMember> {
     const wanted = new Map(definitions.map((definition) => [definition.name, definition]));
     const gone = [...this].filter((member) => {
       const definition = wanted.get(member.name);
-      return definition === undefined || identityOf(definition) !== identityOf(member.connection.definition);
+      return definition === undefined || !isSame(definition, member.connection.definition);
     });
     for (const { name } of gone) this.#members.delete(name);
     const fresh = definitions
@@ -95,7 +95,13 @@ export class HubMembers implements Iterable<HubMember> {
   }
 }
 
-/** Equal for definitions that would be connected the same way. */
+/** Whether two definitions would be connected the same way. */
+function isSame(one: ServerDefinition, other: ServerDefinition): boolean {
+  // A function has no text.
+  if (one.type === "in-process" && other.type === "in-process" && one.start !== other.start) return false;
+  return identityOf(one) === identityOf(other);
+}
+
 function identityOf(definition: ServerDefinition): string {
   const { line: _line, ...rest } = definition;
   return JSON.stringify(rest, (_, value: unknown) =>

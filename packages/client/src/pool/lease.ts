@@ -15,7 +15,7 @@ import {
 import { META } from "@trunkline/protocol";
 import type { SignInReport } from "../auth/sign-in-report.js";
 import { withdrawnBy } from "../auth/sign-in-tool.js";
-import { currentChannel, partyOf, runOutsideChannels, type SignIn } from "../channel/channel.js";
+import { currentChannel, runOutsideChannels, type SignIn } from "../channel/channel.js";
 import type { Leaseholder } from "../channel/leaseholder.js";
 import type { Connection, RequestSource } from "../connection/connection.js";
 import type { LeaseOptions, ServerState } from "../connection/connection-options.js";
@@ -72,7 +72,7 @@ export class Lease {
       ownLogLevel: undefined,
       signIn: signingIn.signIn && withdrawnBy(this.#lifetime.signal, signingIn.signIn),
       onNotification: (method, params) => {
-        if (this.#concerns(method, params)) onNotification(method, params);
+        if (this.#server.isAlone || this.#concerns(method, params)) onNotification(method, params);
       },
       listed: (signal) => this.connect(signal),
     };
@@ -104,8 +104,8 @@ export class Lease {
   }
 
   get state(): ServerState {
-    if (this.#closing !== undefined) return "pending";
     const { state } = this.#connection;
+    if (this.#closing !== undefined) return state === "connected" ? "pending" : state;
     if (this.isListed && state === "connected") return "connected";
     if (this.#isStale && (state === "connected" || state === "pending")) return "connected";
     if (state !== "connected") return state;
@@ -250,7 +250,8 @@ export class Lease {
   request(source: RequestSource, options: RequestOptions = {}): Promise<Record<string, unknown>> {
     const { connection } = this.#server;
     const channel = options.channel ?? currentChannel();
-    if (channel !== undefined) this.#clients.set(partyOf(channel) ?? channel, channel.name);
+    // A channel without a party may be that of a single call, which no one would take out again.
+    if (channel?.party !== undefined) this.#clients.set(channel.party, channel.name);
     return this.#listed !== undefined && this.#listed === connection.generation
       ? connection.request(source, options, this.holder)
       : this.#requestLater(source, options);

@@ -22,7 +22,7 @@ export class InProcessWire implements Wire {
     this.#listener = listener;
     const peer = await this.#server.start({
       send: (message) => queueMicrotask(() => this.#arrive(message)),
-      close: () => void this.close(),
+      close: () => void this.close().catch((error: unknown) => listener.onError(error)),
     });
     this.#peer = peer;
     // Closed meanwhile.
@@ -37,13 +37,16 @@ export class InProcessWire implements Wire {
     await this.#deliver(message);
   }
 
-  /** Later, like on any other wire: neither side expects an answer while it is still sending. */
+  /**
+   * Later, like on any other wire: neither side expects an answer while it is still sending. A server may well handle a
+   * message in an async function.
+   */
   async #deliver(message: OutgoingMessage): Promise<void> {
     await undefined;
     if (this.#isEnded || this.#peer === undefined) {
       throw new TrunklineError("SERVER_EXITED", `Server "${this.#server.name}" is not running.`);
     }
-    this.#peer.receive(message);
+    await this.#peer.receive(message);
   }
 
   #arrive(message: unknown): void {

@@ -300,15 +300,27 @@ describe("a name given by a user", () => {
     expect(error).toMatchObject({ code: "TOOL_NOT_FOUND", message: `No tool is named "${name}".`, hint });
   });
 
-  it.each(["docs.look_up", "docs-look.up", "docs__lookup", "mcp__docs__lookup", "mcp_docs_look-up"])(
+  it.each(["docs-look.up", "docs__look_up", "mcp__docs__look_up", "mcp_docs_look-up"])(
     "is found as %s, because agents rewrite names",
     (name) => {
-      expect(new ToolNames(CATALOGUE).resolve(name)).toEqual(key("docs", "lookup"));
+      expect(new ToolNames([...CATALOGUE, key("docs", "look-up")]).resolve(name)).toEqual(key("docs", "look-up"));
     },
   );
 
+  it("is compared by whole words of any script", () => {
+    const table = new ToolNames([
+      key("git", "hub_create"),
+      key("docs", "获取"),
+      key("calc", "+"),
+      key("日本", "lookup"),
+    ]);
+    expect(table.resolve("docs-获取")).toEqual(key("docs", "获取"));
+    for (const name of ["github.create", "docs.删除", "docs.x", "calc.-", "docs."])
+      expect(failure(() => table.resolve(name)).code).toBe("TOOL_NOT_FOUND");
+  });
+
   it("is not found with other separators if a style is named, or as a glob", () => {
-    const table = new ToolNames(CATALOGUE);
+    const table = new ToolNames([...CATALOGUE, key("docs", "look-up")]);
     expect(failure(() => table.resolve("docs.look_up", { style: "dotted" })).code).toBe("TOOL_NOT_FOUND");
     expect(failure(() => table.resolve("do?s.look_up")).code).toBe("TOOL_NOT_FOUND");
     expect(failure(() => table.resolve("_-.")).code).toBe("TOOL_NOT_FOUND");

@@ -113,13 +113,48 @@ describe("a server in this process", () => {
             const { boom } = (message.params as { arguments: { boom?: boolean } }).arguments;
             if (boom === true) throw new Error("boom");
           }
-          peer.receive(message);
+          return peer.receive(message);
         },
       };
     });
     const hub = await hubOf(clock);
     await expect(hub.call("clock.now", { boom: true })).rejects.toThrow(/boom/);
     expect((await hub.call("clock.now")).text).toBe("noon");
+  });
+
+  it("fails the request that it handles if it rejects, and nothing else if it cannot be ended", async () => {
+    let client: InProcessClient | undefined;
+    const clock = inProcessServer("clock", (given) => {
+      client = given;
+      const peer = handWritten(answerClock)(given);
+      return {
+        receive: async (message) => {
+          if (message.method === "tools/call") throw new Error("boom");
+          await peer.receive(message);
+        },
+        close: () => Promise.reject(new Error("already closed")),
+      };
+    });
+    const hub = await hubOf(clock);
+    await expect(hub.call("clock.now")).rejects.toThrow(/boom/);
+    client?.close();
+    await expect.poll(() => hub.status()[0]?.error?.code).toBe("SERVER_EXITED");
+    open.pop();
+    await hub.close().catch(() => {});
+  });
+
+  it("is another one after a reload that gives it another function", async () => {
+    const clockOf = (text: string) =>
+      inProcessServer(
+        "clock",
+        handWritten((method) =>
+          method === "tools/call" ? { content: [{ type: "text", text }] } : answerClock(method),
+        ),
+      );
+    const hub = await hubOf(clockOf("noon"));
+    expect((await hub.call("clock.now")).text).toBe("noon");
+    await hub.reload(configOf(clockOf("midnight")));
+    expect((await hub.call("clock.now")).text).toBe("midnight");
   });
 
   it.each([["text"], [{ id: 1 }], [null]])("cannot break the client with %j instead of a message", async (noise) => {

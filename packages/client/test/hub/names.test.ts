@@ -44,3 +44,23 @@ it("connects only the servers that may be meant for the tool of a misspelt one",
   await expect(hub.findTool("helo.hello")).rejects.toMatchObject({ data: { near: ["hello.hello"] } });
   expect(hub.status().map(({ state }) => state)).toEqual(["connected", "pending"]);
 });
+
+it("connects every server for a glob, and none for a bare name that a connected server is near to", async () => {
+  await using lazy = await openHub(configOf(stdio("hello")), { lazy: true });
+  expect(await lazy.findTool("*.repeat")).toMatchObject({ server: "hello", tool: "repeat" });
+  await using hub = await openHub(configOf(stdio("hello"), stdio("slow", [], { lazy: true })));
+  await expect(hub.findTool("hello.repaet")).rejects.toMatchObject({ data: { near: ["hello.repeat"] } });
+  expect(hub.status()[1]?.state).toBe("pending");
+});
+
+it("says of each server what it was when the hub is closed", async () => {
+  const hub = await openHub(
+    configOf(stdio("hello"), stdio("slow", [], { disabled: true }), stdio("old", [], { trusted: false })),
+  );
+  await hub.close();
+  expect(hub.status().map(({ name, state }) => [name, state])).toEqual([
+    ["hello", "pending"],
+    ["old", "untrusted"],
+    ["slow", "disabled"],
+  ]);
+});

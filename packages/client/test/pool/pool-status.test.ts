@@ -31,6 +31,12 @@ describe("who uses a server", () => {
     expect(names()).toEqual([{ hub: "/src/app", name: "bob" }]);
   });
 
+  it("is no one whose channel is that of a single call, so that calls leave nothing behind", async () => {
+    const hub = await hubs.open(stdio("hello"));
+    for (let calls = 0; calls < 20; calls++) await hub.call("hello.hello", {}, { channel: { name: "ada" } });
+    expect(hubs.pool.servers().flatMap(({ clients }) => clients)).toEqual([]);
+  });
+
   it("is one client for each process of a server that keeps a state", async () => {
     const hub = await hubs.open(stdio("hello", [], { share: "client" }));
     const channels = ["ada", "bob"].map((name) => ({ name, party: {} }));
